@@ -1,0 +1,56 @@
+# Two commands are enough: `make demo` and `make test`. Each sets up what it needs.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+# The certificates of the system, so that a company proxy with its own authority works.
+UV = VIRTUAL_ENV=$(VENV) $(BIN)/uv --system-certs pip
+STATE ?= sqlite
+SOURCES = function_app.py shared cli emulator tests
+
+.PHONY: help setup demo test lint format lock clean
+
+help:
+	@echo "make demo    a day in the life of the watchdog, in compressed time (STATE=table: in Azurite)"
+	@echo "make test    every test"
+	@echo "make lint    ruff and mypy"
+	@echo "make setup   what the others need: $(VENV) with the command tokenwatch, and node_modules"
+	@echo "make lock    new lock files from requirements*.in"
+
+setup: $(BIN)/tokenwatch node_modules/.package-lock.json
+
+$(BIN)/tokenwatch: requirements-dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tokenwatch needs Python 3.11 or later: make PYTHON=python3.13 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.txt
+	$(UV) install --quiet --require-hashes -r requirements-dev.txt
+	$(UV) install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+# Azurite (tests, STATE=table) and the renderer of cards. The watchdog itself needs no Node.
+node_modules/.package-lock.json: package.json package-lock.json
+	@if command -v npm >/dev/null; then npm ci --silent; \
+	else echo "npm is missing: cards are shown as text, and tests that need Azurite fail"; fi
+
+demo: setup
+	$(BIN)/tokenwatch demo --state $(STATE)
+
+test: setup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lint: $(BIN)/tokenwatch
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy --cache-dir .mypy_cache/$(notdir $(VENV)) $(SOURCES)
+
+format: $(BIN)/tokenwatch
+	$(BIN)/ruff check --fix $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
+
+LOCK = $(BIN)/uv --system-certs pip compile --universal --generate-hashes --no-header --python-version 3.11
+lock:
+	$(LOCK) requirements-uv.in -o requirements-uv.txt
+	$(LOCK) requirements.in -o requirements.txt
+	$(LOCK) requirements-dev.in -o requirements-dev.txt
+
+clean:
+	rm -rf $(VENV) node_modules demo-out

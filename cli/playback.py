@@ -1,0 +1,76 @@
+"""A watchdog that watches an emulated Azure Monitor, in compressed time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cli.local import watch_of
+from emulator.app import create_app
+from emulator.inbox import page
+from emulator.server import Running, serve
+from emulator.source import Source
+from emulator.webhook import Post
+from shared.model import SETTLE, Slot, time_of
+from shared.pipeline import Report, Watch, tick
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The emulated cloud and the watchdog that watches it through the real clients."""
+
+    server: Running
+    watch: Watch
+
+    def play(self, first: Slot, last: Slot, every: int = 1) -> Iterator[tuple[Slot, Report]]:
+        """Ticks every so many minutes until the slots [first, last] are judged."""
+        slot = first
+        while True:
+            now = time_of(slot + SETTLE + 1)
+            self.server.clock.set(now)
+            yield slot, tick(self.watch, now)
+            if slot >= last:
+                return
+            slot = min(slot + every, last)
+
+
+@contextmanager
+def stage(source: Source, state: str, rules: Path) -> Iterator[Stage]:
+    """An emulator on a free port, and a watchdog on it. Cards go to the emulator's inbox."""
+    with serve(create_app(source)) as server:
+        variables = {
+            "TOKENWATCH_ACCOUNTS": accounts_setting(source),
+            "TOKENWATCH_METRICS_ENDPOINT": server.url + "/{region}",
+            "TOKENWATCH_STATE": state,
+            "TOKENWATCH_RULES": str(rules),
+            "TOKENWATCH_TENANT": "contoso.example",
+            "TOKENWATCH_DOCS_URL": "https://tokenwatch.example/docs",
+            "TEAMS_WEBHOOK_DEFAULT": server.webhook("default"),
+        }
+        with watch_of(variables) as watch:
+            yield Stage(server, watch)
+
+
+def accounts_setting(source: Source) -> str:
+    """The accounts of a source as TOKENWATCH_ACCOUNTS wants them."""
+    return ",".join(f"{account.region}={account.id}" for account in source.accounts.values())
+
+
+def write_cards(posts: list[Post], folder: Path) -> Path:
+    """Each posted card as JSON, and a page of them all; returns the page."""
+    cards = folder / "cards"
+    cards.mkdir(parents=True, exist_ok=True)
+    for old in cards.glob("*.json"):
+        old.unlink()
+    bodies = []
+    for number, post in enumerate(posts, 1):
+        body = json.loads(bytes(post.body))
+        text = json.dumps(body, indent=2, ensure_ascii=False)
+        (cards / f"{number:02d}.json").write_text(text, encoding="utf-8")
+        bodies.append({"channel": post.channel, "time": post.time, "body": body})
+    path = folder / "cards.html"
+    path.write_text(page(bodies, "Tokenwatch demo"), encoding="utf-8")
+    return path

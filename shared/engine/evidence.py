@@ -1,0 +1,233 @@
+"""What an event shows: the sentence, the facts behind it, the curve, the metric. Pure."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from shared.engine.evaluate import Context
+from shared.engine.lifecycle import Told
+from shared.engine.windows import Windows
+from shared.model import Chart, Component, Event, Evidence, Fact, episode_id, time_of
+from shared.rulebook.ast import (
+    Ago,
+    Baseline,
+    BeforeChange,
+    Binary,
+    Compare,
+    Deviation,
+    Node,
+    Signal,
+    Window,
+    signals_of,
+    text_of,
+    walk,
+)
+from shared.rulebook.rules import TRAFFIC
+from shared.rulebook.typecheck import Names, unit_of
+from shared.rulebook.units import BARE, Unit, show
+
+MOST_FACTS = 5
+CHART_MINUTES = 30
+
+
+class Witness:
+    """Reads one cell (a slot of a deployment) of a rule's context."""
+
+    def __init__(self, context: Context, row: int, column: int) -> None:
+        self.context, self.row, self.column = context, row, column
+        self.rulebook, self.rule = context.rulebook, context.rule
+        units = {name: signal.unit for name, signal in self.rulebook.signals.items()}
+        self.names = Names(units)
+
+    def value(self, node: Node) -> float | None:
+        value = float(self.context.value(node)[self.row, self.column])
+        return value if math.isfinite(value) else None
+
+    def shown(self, node: Node) -> str:
+        unit = unit_of(node, self.names) or BARE
+        if isinstance(node, Signal | Window | Ago):
+            name = node.name if isinstance(node, Signal) else node.signal
+            unit = self.rulebook.signals[name].unit
+        return show(self.value(node), unit)
+
+    def sentence(self) -> str:
+        """The rule's summary, filled in; empty where a value is unknown."""
+        parts = []
+        for part in self.rule.summary:
+            if isinstance(part, str):
+                parts.append(part)
+            elif self.value(part[0]) is None:
+                return ""
+            else:
+                parts.append(show(self.value(part[0]), part[1]))
+        return "".join(parts)
+
+    def state(self) -> str:
+        """The leading signal in one sentence, for an event that ends; empty where unknown."""
+        compare = self.rule.leading
+        if compare is None or self.value(compare.left) is None:
+            return ""
+        return f"{self._title(compare.left)} is at {self.shown(compare.left)}"
+
+    def facts(self) -> tuple[Fact, ...]:
+        """A line for each signal of the condition, then what they are judged against."""
+        facts: dict[str, Fact] = {}
+        for node in walk(self.rule.when):
+            if isinstance(node, Compare):
+                fact = self._comparison(node)
+                facts.setdefault(fact.name, fact)
+        for name in self._background():
+            title = self.rulebook.signals[name].title
+            facts.setdefault(title, Fact(title, self.shown(Signal(name))))
+        for fact in self._changes():
+            facts.setdefault(fact.name, fact)
+        return tuple(facts.values())[:MOST_FACTS]
+
+    def _comparison(self, node: Compare) -> Fact:
+        threshold = f"{_SIGNS[node.op]} {self.shown(node.right)}"
+        normal = next((n for n in walk(node) if isinstance(n, Baseline | BeforeChange)), None)
+        reference = ""
+        if normal is not None and normal != node.left:
+            word = "expected" if isinstance(normal, Baseline) else "before"
+            reference = f"{self.shown(normal)} {word}"
+        return Fact(self._title(node.left), self.shown(node.left), reference, threshold)
+
+    def _title(self, node: Node) -> str:
+        signals = self.rulebook.signals
+        match node:
+            case Signal():
+                return signals[node.name].title
+            case Window():
+                how = {"avg": "mean", "sum": "total"}.get(node.how, f"{node.how}imum")
+                return f"{signals[node.signal].title}, {how} of {node.minutes} min"
+            case Deviation():
+                return f"{signals[node.signal].title}, standard deviations off"
+            case BeforeChange():
+                return f"{signals[node.signal].title} before the change"
+            case Binary(op="-", left=BeforeChange() as left, right=Signal()):
+                return f"{signals[left.signal].title}, loss"
+            case _:
+                return text_of(node)
+
+    def _background(self) -> list[str]:
+        """Signals that explain: what baselines are given, and the traffic."""
+        given = [
+            n.given for n in walk(self.rule.when) if isinstance(n, Baseline | Deviation) and n.given
+        ]
+        return list(dict.fromkeys([*given, *signals_of(self.rule.needs), TRAFFIC]))
+
+    def _changes(self) -> list[Fact]:
+        found = {}
+        for node in walk(self.rule.when):
+            if isinstance(node, BeforeChange):
+                fit = self.context.setting.fits[f"before {node.signal} {node.kind}"][self.column]
+                if fit:
+                    when = f"{time_of(fit.slot):%H:%M} UTC"
+                    name = f"{node.kind.replace('_', ' ')} changed"
+                    found[name] = Fact(name, when, fit.reference)
+        return list(found.values())
+
+    def leading(self) -> float | None:
+        """The value of the leading signal."""
+        compare = self.rule.leading
+        return self.value(compare.left) if compare else None
+
+    def chart(self) -> Chart | None:
+        """The leading signal minute by minute up to this slot."""
+        compare = self.rule.leading
+        name = next(iter(signals_of(compare.left)), "") if compare else ""
+        if not compare or not name:
+            return None
+        windows = self.context.windows
+        last = windows.first + self.row
+        first = max(last - CHART_MINUTES + 1, 0)
+        alone = Windows(windows.frame, self.rulebook.signals, first, last - first + 1, 1)
+        values = alone.value(name, alone.lengths(1))[:, self.column]
+        signal = self.rulebook.signals[name]
+        return Chart(
+            title=signal.title,
+            unit=str(signal.unit),
+            start=windows.frame.start + first,
+            values=tuple(_rounded(value) for value in values),
+            threshold=(_rounded(self.value(compare.right)),) * len(values),
+        )
+
+    def evidence(self) -> Evidence | None:
+        """The metric of the leading signal, or of the first part of its formula."""
+        compare = self.rule.leading
+        names = signals_of(compare.left if compare else self.rule.when)
+        components: tuple[Component, ...] = self.rulebook.components(*names)
+        return Evidence(components[0].metric, components[0].aggregation) if components else None
+
+
+def event_of(told: Told, witness: Witness, region: str) -> Event:
+    """The event of a change of state, with its evidence as of the witness's cell."""
+    rule, alert = witness.rule, told.alert
+    episode = episode_id(rule.name, alert.deployment, alert.since)
+    return Event(
+        id=f"{episode}-{told.kind}-0",
+        episode=episode,
+        kind=told.kind,
+        sequence=0,
+        slot=told.slot,
+        since=alert.since,
+        rule=rule.name,
+        severity=rule.severity,
+        owner=rule.owner,
+        runbook=rule.runbook,
+        deployment=alert.deployment,
+        region=region,
+        summary=witness.sentence() if told.kind == "fired" else witness.state(),
+        reason=told.reason,
+        worst=show(alert.worst, _leading_unit(witness)) if alert.worst is not None else "",
+        facts=witness.facts(),
+        chart=witness.chart(),
+        evidence=witness.evidence(),
+        notify=rule.mode == "notify",
+    )
+
+
+def farewell(told: Told, region: str) -> Event:
+    """The event of an alert whose rule is gone: there is no condition left to show."""
+    alert = told.alert
+    episode = episode_id(alert.rule, alert.deployment, alert.since)
+    return Event(
+        id=f"{episode}-{told.kind}-0",
+        episode=episode,
+        kind=told.kind,
+        sequence=0,
+        slot=told.slot,
+        since=alert.since,
+        rule=alert.rule,
+        severity="info",
+        owner="",
+        runbook="",
+        deployment=alert.deployment,
+        region=region,
+        summary="The rule was removed or no longer covers this deployment.",
+        reason=told.reason,
+    )
+
+
+def _leading_unit(witness: Witness) -> Unit:
+    compare = witness.rule.leading
+    return (unit_of(compare.left, witness.names) if compare else None) or BARE
+
+
+def _rounded(value: float | np.float64 | None) -> float | None:
+    """Six significant digits: enough to draw, and the same wherever it is computed."""
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.6g}")
+
+
+_SIGNS = {
+    "<": "below",
+    "<=": "at most",
+    ">": "above",
+    ">=": "at least",
+    "==": "equal to",
+    "!=": "not",
+}

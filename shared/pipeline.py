@@ -1,0 +1,282 @@
+"""One tick, the only place that knows all stages:
+
+slots -> rulebook -> plan -> fetch -> frame -> evaluate -> advance -> commit      (each shard)
+heads -> messages -> claim -> post -> record                                      (deliver)
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from time import monotonic
+
+import requests
+from msgspec.structs import replace as but
+
+from shared.engine.baseline import REFIT, phase
+from shared.engine.judge import Standing
+from shared.model import (
+    SETTLE,
+    Account,
+    Event,
+    Fit,
+    Head,
+    Message,
+    slot_of,
+)
+from shared.monitor.read import Poster
+from shared.rulebook.rules import Rulebook
+from shared.shards import Done, Work, judge_shard
+from shared.state.codec import pack
+from shared.state.ledger import (
+    Ledger,
+    Lost,
+    StateError,
+    Versioned,
+    attempt_id,
+    event_row,
+    fit_row,
+)
+from shared.teams.address import Webhook
+from shared.teams.deliver import Run, deliver
+from shared.teams.links import Links
+from shared.teams.messages import messages_for
+
+log = logging.getLogger("tokenwatch")
+
+BUDGET = 50.0
+"""Seconds a tick may take; what is left waits for the next."""
+JUDGING = 30.0
+"""Seconds of it after which no further slot is begun, so that there is time to tell."""
+BUCKETS = 16
+"""Rows over which a shard's fits are spread, so that a refit rewrites few of them."""
+
+
+@dataclass
+class Watch:
+    """What a tick works with; lives as long as the process."""
+
+    accounts: tuple[Account, ...]
+    rulebook: Rulebook
+    poster: Poster
+    ledger: Ledger
+    channels: Mapping[str, Webhook]
+    links: Links
+    session: requests.Session = field(default_factory=requests.Session)
+    fits: dict[str, tuple[Fit, ...]] = field(default_factory=dict)
+    """Rows of fits by name: what the heads name need not be read again."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a tick did, for logs and the command line."""
+
+    slots: int = 0
+    events: tuple[Event, ...] = ()
+    messages: tuple[Message, ...] = ()
+    tally: Mapping[str, Counter[str]] = field(default_factory=dict)
+    queries: int = 0
+    failures: tuple[str, ...] = ()
+    """What could not be read, and why."""
+    troubles: tuple[str, ...] = ()
+    """What went wrong with the watchdog itself; never empty without a reason to look."""
+
+
+def tick(watch: Watch, now: datetime) -> Report:
+    """Judges what is settled at `now`, commits it shard by shard, and delivers what is to be told.
+
+    Doing it again changes nothing; a shard that fails costs no other.
+    """
+    began = monotonic()
+    heads, corrupt = watch.ledger.heads()
+    changes = watch.ledger.changes()
+    shards: dict[str, list[Account]] = defaultdict(list)
+    for account in watch.accounts:
+        if account.shard not in corrupt:
+            shards[account.shard].append(account)
+
+    def one(shard: str) -> Report:
+        work = Work(
+            watch.rulebook,
+            tuple(shards[shard]),
+            changes,
+            watch.poster,
+            slot_of(now) - SETTLE - 1,
+            lambda: monotonic() - began > JUDGING,
+        )
+        return _judge_and_commit(watch, shard, heads.get(shard), work, now)
+
+    with ThreadPoolExecutor(max_workers=min(8, len(shards)) or 1) as pool:
+        reports = list(pool.map(one, shards))
+    report = Report(troubles=tuple(str(error) for error in corrupt.values()))
+    for other in reports:
+        report = _both(report, other)
+    if any(head.value.events for head in heads.values()) or report.events:
+        report = _both(report, _announce(watch))
+    report = _both(report, Report(messages=_deliver(watch, now, began)))
+    _log(report, monotonic() - began)
+    return report
+
+
+def _deliver(watch: Watch, now: datetime, began: float) -> tuple[Message, ...]:
+    """Posts what is due; the clock goes on from `now`."""
+    run = Run(
+        watch.ledger,
+        watch.channels,
+        watch.links,
+        watch.session,
+        lambda: now.timestamp() + monotonic() - began,
+        Lost,
+    )
+    return deliver(run, max(BUDGET - (monotonic() - began), 0.0))
+
+
+def _judge_and_commit(
+    watch: Watch, shard: str, prior: Versioned[Head] | None, work: Work, now: datetime
+) -> Report:
+    """One shard, from its head to its next head. Trouble stays with the shard."""
+    head = prior.value if prior else Head()
+    try:
+        done = judge_shard(work, head.watermarks, _standing(watch, shard, head))
+        if done.watermarks:
+            _commit(watch, shard, prior, done, now)
+    except Lost:
+        log.info("another worker has judged %s", shard)
+        return Report()
+    except StateError as error:
+        return Report(troubles=(f"{shard}: {error}",))
+    except Exception as error:
+        log.exception("shard %s failed", shard)
+        return Report(troubles=(f"{shard}: {type(error).__name__}: {error}",))
+    reached = [slot - head.watermarks.get(a, slot - 1) for a, slot in done.watermarks.items()]
+    return Report(
+        slots=max(reached, default=0),
+        events=done.judged.events,
+        tally=done.judged.tally,
+        queries=done.queries,
+        failures=done.failures,
+    )
+
+
+def _standing(watch: Watch, shard: str, head: Head) -> Standing:
+    """What the head and the rows it names remember."""
+    missing = {b: name for b, name in head.fits.items() if name not in watch.fits}
+    read = _buckets(watch.ledger.fits(shard, missing.values()))
+    watch.fits |= {name: read[bucket] for bucket, name in missing.items()}
+    fits = [fit for name in head.fits.values() for fit in watch.fits[name]]
+    return Standing(
+        head.known, head.alerts, head.episodes, {(f.deployment.key, f.key): f for f in fits}
+    )
+
+
+def _commit(
+    watch: Watch,
+    shard: str,
+    prior: Versioned[Head] | None,
+    done: Done,
+    now: datetime,
+) -> None:
+    """Rows first, then the head by its ETag."""
+    head = prior.value if prior else Head()
+    attempt = attempt_id(now.timestamp(), secrets.token_hex(3))
+    rows, fits = _fit_rows(watch, head, done, attempt)
+    events = head.events
+    if done.judged.events:
+        events = (*events, name := event_row(attempt))
+        rows[name] = pack(done.judged.events)
+    standing = done.judged.standing
+    watch.ledger.commit(
+        shard,
+        prior,
+        Head(
+            build=watch.rulebook.build,
+            attempt=attempt,
+            watermarks={**head.watermarks, **done.watermarks},
+            known=standing.known,
+            alerts=standing.alerts,
+            episodes=standing.episodes,
+            fits=fits,
+            events=events,
+        ),
+        rows,
+    )
+
+
+def _fit_rows(
+    watch: Watch, head: Head, done: Done, attempt: str
+) -> tuple[dict[str, bytes], dict[str, str]]:
+    """The rows of fits that changed, and the name of every bucket's row."""
+    ordered = sorted(done.judged.standing.fits.items())
+    rows, names = {}, {}
+    for bucket, fits in _buckets(fit for _, fit in ordered).items():
+        names[bucket] = head.fits.get(bucket, "")
+        if watch.fits.get(names[bucket]) != fits:
+            names[bucket] = fit_row(bucket, attempt)
+            rows[names[bucket]] = pack(fits)
+            watch.fits[names[bucket]] = fits
+    return rows, names
+
+
+def _buckets(fits: Iterable[Fit]) -> dict[str, tuple[Fit, ...]]:
+    """The fits of each bucket, by the turn at which their deployments are refitted."""
+    found: dict[str, list[Fit]] = defaultdict(list)
+    for fit in fits:
+        found[str(phase(fit.deployment) * BUCKETS // REFIT)].append(fit)
+    return {bucket: tuple(inside) for bucket, inside in found.items()}
+
+
+def _announce(watch: Watch) -> Report:
+    """Makes messages of the events that heads name, and takes the events out of the heads.
+
+    Messages have ids that follow from their events, so a crash in between repeats nothing.
+    """
+    heads, _ = watch.ledger.heads()
+    troubles = []
+    for shard, prior in heads.items():
+        if not prior.value.events:
+            continue
+        try:
+            events = watch.ledger.events(shard, prior.value.events)
+            told = [event for event in events if event.notify]
+            watch.ledger.add_messages(messages_for(told, tuple(watch.channels)))
+            watch.ledger.commit(shard, prior, but(prior.value, events=()), {})
+        except Lost:
+            log.info("another worker tells the events of %s", shard)
+        except StateError as error:
+            troubles.append(f"{shard}: {error}")
+    return Report(troubles=tuple(troubles))
+
+
+def _both(left: Report, right: Report) -> Report:
+    tally = {name: Counter(counts) for name, counts in left.tally.items()}
+    for name, counts in right.tally.items():
+        tally[name] = tally.get(name, Counter()) + counts
+    return Report(
+        max(left.slots, right.slots),
+        left.events + right.events,
+        left.messages + right.messages,
+        tally,
+        left.queries + right.queries,
+        left.failures + right.failures,
+        left.troubles + right.troubles,
+    )
+
+
+def _log(report: Report, seconds: float) -> None:
+    log.info(
+        "tick: %d slots, %d queries, %d events, %d messages, %.2f s",
+        report.slots,
+        report.queries,
+        len(report.events),
+        len(report.messages),
+        seconds,
+    )
+    for failure in report.failures:
+        log.warning("query failed: %s", failure)
+    for trouble in report.troubles:
+        log.error("%s", trouble)

@@ -1,0 +1,143 @@
+"""Environment -> Settings. All errors at once, each with its cure; secrets never in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from shared.model import Account
+
+_ACCOUNT = re.compile(
+    r"/subscriptions/[^/]+/resourcegroups/[^/]+/providers/microsoft\.cognitiveservices/accounts/[^/]+"
+)
+_REGION = re.compile(r"[a-z0-9]+")
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+WEBHOOK = "TEAMS_WEBHOOK_"
+METRICS_ENDPOINT = "https://{region}.metrics.monitor.azure.com"
+
+
+class SettingsError(Exception):
+    """Settings that cannot be used; one problem a line."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = tuple(problems)
+
+
+@dataclass(frozen=True)
+class Settings:
+    accounts: tuple[Account, ...]
+    state: str = field(repr=False)
+    """`table:...` or `sqlite:FILE`; may hold a connection string."""
+    webhooks: Mapping[str, str] = field(repr=False)
+    """Channel name in lower case -> secret webhook address."""
+    rules: Path
+    metrics_endpoint: str = METRICS_ENDPOINT
+    docs_url: str = ""
+    tenant: str = ""
+    build: int = 0
+
+
+def read_settings(
+    environment: Mapping[str, str], check_webhook: Callable[[str], str | None]
+) -> Settings:
+    """The settings of an environment. `check_webhook` says what is wrong with an address.
+
+    Raises:
+        SettingsError: naming every setting that is missing or wrong.
+    """
+    reader = _Reader(environment)
+    settings = Settings(
+        accounts=reader.accounts(),
+        state=reader.state(),
+        webhooks=reader.webhooks(check_webhook),
+        rules=Path(environment.get("TOKENWATCH_RULES") or Path(__file__).parent.parent / "rules"),
+        metrics_endpoint=reader.endpoint("TOKENWATCH_METRICS_ENDPOINT", METRICS_ENDPOINT),
+        docs_url=reader.endpoint("TOKENWATCH_DOCS_URL", ""),
+        tenant=environment.get("TOKENWATCH_TENANT", ""),
+        build=reader.number("TOKENWATCH_BUILD"),
+    )
+    if reader.problems:
+        raise SettingsError(reader.problems)
+    return settings
+
+
+class _Reader:
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.environment = environment
+        self.problems: list[str] = []
+
+    def accounts(self) -> tuple[Account, ...]:
+        """`REGION=RESOURCE_ID`, separated by commas, semicolons or new lines."""
+        name = "TOKENWATCH_ACCOUNTS"
+        entries = re.split(r"[,;\s]+", self.environment.get(name, "").strip())
+        found: dict[str, Account] = {}
+        for entry in filter(None, entries):
+            region, _, resource = entry.partition("=")
+            account = Account(resource.rstrip("/").casefold(), region.casefold())
+            if not _ACCOUNT.fullmatch(account.id) or not _REGION.fullmatch(account.region):
+                self.problems.append(
+                    f"{name}: {entry!r} is not REGION=RESOURCE_ID, e.g. swedencentral="
+                    "/subscriptions/SUB/resourceGroups/GROUP/providers/Microsoft.CognitiveServices/accounts/NAME"
+                )
+            found[account.id] = account
+        if not found:
+            self.problems.append(
+                f"{name} is not set: list the accounts to watch as REGION=RESOURCE_ID, "
+                "separated by commas"
+            )
+        return tuple(sorted(found.values(), key=lambda account: account.id))
+
+    def state(self) -> str:
+        """Where state is kept: TOKENWATCH_STATE, else the Functions app's own storage account."""
+        explicit = self.environment.get("TOKENWATCH_STATE")
+        if explicit:
+            return explicit
+        service = self.environment.get("AzureWebJobsStorage__tableServiceUri")
+        account = self.environment.get("AzureWebJobsStorage__accountName")
+        if service or account:
+            return f"table:{service or f'https://{account}.table.core.windows.net'}"
+        connection = self.environment.get("AzureWebJobsStorage")
+        if connection:
+            return f"table:{connection}"
+        self.problems.append(
+            "TOKENWATCH_STATE is not set: write table:https://ACCOUNT.table.core.windows.net, "
+            "or sqlite:FILE for one machine"
+        )
+        return ""
+
+    def webhooks(self, check: Callable[[str], str | None]) -> dict[str, str]:
+        """Every TEAMS_WEBHOOK_NAME; the channel `default` is required."""
+        found = {}
+        for name, address in self.environment.items():
+            if name.startswith(WEBHOOK) and len(name) > len(WEBHOOK) and address:
+                problem = check(address)
+                if problem:
+                    self.problems.append(f"{name}: {problem}")
+                found[name.removeprefix(WEBHOOK).casefold()] = address
+        if "default" not in found:
+            self.problems.append(
+                f"{WEBHOOK}DEFAULT is not set: in Teams, add the workflow `Post to a channel when "
+                "a webhook request is received` and put its address there (app setting or Key "
+                "Vault reference)"
+            )
+        return found
+
+    def endpoint(self, name: str, default: str) -> str:
+        """An https address; plain http only on loopback."""
+        value = self.environment.get(name) or default
+        parts = urlsplit(value.replace("{region}", "region"))
+        plain = parts.scheme == "http" and parts.hostname in LOOPBACK
+        if value and not (plain or (parts.scheme == "https" and parts.hostname)):
+            self.problems.append(f"{name}: must be an https address (http only on loopback)")
+        return value
+
+    def number(self, name: str) -> int:
+        text = self.environment.get(name, "").strip() or "0"
+        if not text.isdigit():
+            self.problems.append(f"{name}: {text!r} is not a whole number")
+            return 0
+        return int(text)

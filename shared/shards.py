@@ -1,0 +1,220 @@
+"""One shard in one tick: what is settled is read and judged. Nothing is written here."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from shared.engine.baseline import Due
+from shared.engine.frame import Frame, deployments_in, frame_of
+from shared.engine.judge import Case, Judged, Standing, all_offsets, lead
+from shared.engine.lifecycle import skip
+from shared.engine.walk import walk
+from shared.model import (
+    CATCH_UP,
+    HOLD,
+    Account,
+    Change,
+    Component,
+    Deployment,
+    Event,
+    Reading,
+    Slot,
+    episode_id,
+    iso,
+)
+from shared.monitor.read import Poster, Range, read
+from shared.rulebook.rules import TRAFFIC, Rulebook
+
+log = logging.getLogger("tokenwatch")
+MOST_NAMED = 10
+"""A history query names so many deployments at most; for more it asks for all of the accounts."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A shard's part of a tick."""
+
+    rulebook: Rulebook
+    accounts: tuple[Account, ...]
+    changes: tuple[Change, ...]
+    poster: Poster
+    settled: Slot
+    """The newest slot that may be judged."""
+    enough: Callable[[], bool] = lambda: False
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of it. `watermarks` holds the accounts that got further."""
+
+    judged: Judged
+    watermarks: Mapping[str, Slot] = field(default_factory=dict)
+    queries: int = 0
+    failures: tuple[str, ...] = ()
+
+    def also(self, other: Done) -> Done:
+        """Both, of different accounts."""
+        standing = self.judged.standing.and_(other.judged.standing)
+        return Done(
+            replace(self.judged.then(other.judged), standing=standing),
+            {**self.watermarks, **other.watermarks},
+            self.queries + other.queries,
+            self.failures + other.failures,
+        )
+
+
+def judge_shard(work: Work, watermarks: Mapping[str, Slot], standing: Standing) -> Done:
+    """Judges every settled slot of every account; accounts at one watermark go together.
+
+    An account that is new begins with the newest settled slot.
+    """
+    groups: dict[Slot, list[Account]] = defaultdict(list)
+    for account in work.accounts:
+        groups[watermarks.get(account.id, work.settled - 1) + 1].append(account)
+    watched = {account.id for account in work.accounts}
+    unwatched = {one.deployment.account for one in standing.known} - watched
+    done = Done(Judged(standing.of(unwatched)))
+    for first, accounts in sorted(groups.items()):
+        part = standing.of({account.id for account in accounts})
+        done = done.also(_judge_group(work, accounts, first, part))
+    return done
+
+
+def _judge_group(work: Work, accounts: Sequence[Account], first: Slot, standing: Standing) -> Done:
+    if first > work.settled:
+        return Done(Judged(standing))
+    oldest = work.settled - CATCH_UP + 1
+    bridged = Judged(standing) if first >= oldest else _bridge(accounts, first, oldest, standing)
+    first, standing = max(first, oldest), bridged.standing
+    before = lead(work.rulebook) - 1
+    over = Range(first - before, work.settled - first + 1 + before)
+    reading = read(work.poster, accounts, work.rulebook.needed, over)
+    earlier = {
+        minutes: read(
+            work.poster, accounts, work.rulebook.needed, replace(over, start=over.start - minutes)
+        )
+        for minutes in all_offsets(work.rulebook)
+    }
+    troubled = {account for (account, _), why in reading.failures.items() if why.transient}
+    held = [account for account in accounts if account.id in troubled]
+    healthy = [account for account in accounts if account.id not in troubled]
+    queries = reading.queries + sum(other.queries for other in earlier.values())
+    done = Done(
+        replace(bridged, standing=Standing()), {}, queries, (*_words(reading), *reading.truncated)
+    )
+    for part, last in ((healthy, work.settled), (held, work.settled - HOLD)):
+        ids = {account.id for account in part}
+        if part and last >= first:
+            case = _case(work, part, reading, earlier, standing.of(ids))
+            done = done.also(_walk(work, case, standing.of(ids), first, last))
+        elif part:
+            done = done.also(Done(Judged(standing.of(ids))))
+    return done
+
+
+def _case(
+    work: Work,
+    accounts: Iterable[Account],
+    reading: Reading,
+    earlier: Mapping[int, Reading],
+    standing: Standing,
+) -> Case:
+    ids = {account.id: account for account in accounts}
+    known = [one.deployment for one in standing.known]
+    found = [d for d in deployments_in(reading, known) if d.account in ids]
+    needed = work.rulebook.needed
+    return Case(
+        work.rulebook,
+        ids,
+        frame_of(reading, found, needed),
+        work.changes,
+        {minutes: frame_of(other, found, needed) for minutes, other in earlier.items()},
+    )
+
+
+def _walk(work: Work, case: Case, standing: Standing, first: Slot, last: Slot) -> Done:
+    queries: list[int] = []
+
+    def history(dues: Sequence[Due]) -> dict[Due, Frame]:
+        return read_history(work, case.accounts, dues, queries)
+
+    judged, reached = walk(case, standing, first, last, history, work.enough)
+    return Done(judged, dict.fromkeys(case.accounts, reached), sum(queries))
+
+
+def read_history(
+    work: Work, accounts: Mapping[str, Account], dues: Sequence[Due], queries: list[int]
+) -> dict[Due, Frame]:
+    """The history of each due, those of one range read together; without those that failed."""
+    ranges: dict[tuple[Slot, Slot, int], list[Due]] = defaultdict(list)
+    for due in dues:
+        ranges[due.start, due.end, due.step].append(due)
+    frames: dict[Due, Frame] = {}
+    for (start, end, step), together in ranges.items():
+        signals = {TRAFFIC, *(due.signal for due in together)}
+        signals |= {due.given for due in together if due.kind == "line"}
+        components = work.rulebook.components(*sorted(signals))
+        deployments = sorted({due.deployment for due in together})
+        asked = [accounts[name] for name in sorted({d.account for d in deployments})]
+        names = sorted({d.name for d in deployments}) if len(deployments) <= MOST_NAMED else []
+        over = Range(start, (end - start) // step, step)
+        reading = read(work.poster, asked, components, over, names)
+        queries.append(reading.queries)
+        for due in together:
+            if not _failed(reading, due.deployment, components):
+                frames[due] = frame_of(reading, [due.deployment], components)
+    return frames
+
+
+def _failed(reading: Reading, deployment: Deployment, components: Iterable[Component]) -> bool:
+    return any((deployment.account, component) in reading.failures for component in components)
+
+
+def _words(reading: Reading) -> tuple[str, ...]:
+    """The failures of a reading, each account and reason once."""
+    said = {
+        f"{account.rsplit('/', 1)[-1]}: {component.metric}: {failure.reason}": None
+        for (account, component), failure in reading.failures.items()
+    }
+    return tuple(said)
+
+
+def _bridge(accounts: Sequence[Account], first: Slot, oldest: Slot, standing: Standing) -> Judged:
+    """Slots too far back to be judged: pending alerts are dropped, firing ones hold."""
+    log.warning(
+        "the slots %s to %s of %s are unjudged: the watchdog was away for longer than %d hours",
+        iso(first),
+        iso(oldest),
+        ", ".join(account.name for account in accounts),
+        CATCH_UP // 60,
+    )
+    alerts = tuple(kept for alert in standing.alerts if (kept := skip(alert)))
+    notices = tuple(_unjudged(account, first, oldest) for account in accounts)
+    return Judged(replace(standing, alerts=alerts), notices)
+
+
+def _unjudged(account: Account, first: Slot, oldest: Slot) -> Event:
+    place = Deployment(account.id, "")
+    episode = episode_id("Unjudged", place, first)
+    return Event(
+        id=f"{episode}-notice-0",
+        episode=episode,
+        kind="notice",
+        sequence=0,
+        slot=oldest,
+        since=first,
+        rule="Unjudged",
+        severity="warning",
+        owner="",
+        runbook="runbooks/unjudged.md",
+        deployment=place,
+        region=account.region,
+        summary=(
+            f"Nobody judged the minutes from {iso(first)} to {iso(oldest)}: the watchdog was away "
+            f"for longer than the {CATCH_UP // 60} hours that it catches up. Alerts that were "
+            "pending were dropped; firing ones hold."
+        ),
+    )

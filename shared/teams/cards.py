@@ -1,0 +1,167 @@
+"""Cards: what an event says to people in Teams. Pure."""
+
+from __future__ import annotations
+
+from shared.model import Event, Fact, Severity, time_of
+from shared.teams.chart import drawn
+from shared.teams.elements import Element, code, container, facts, open_url, small, text
+from shared.teams.escape import clean, cut, escape, one_line
+from shared.teams.links import Links
+
+HEADING, SENTENCE, SHORT_SENTENCE, TOAST = 80, 1000, 300, 200
+"""The most characters of a name in a heading, of the sentence, and of the notice on a screen."""
+MOST_FACTS = 5
+CONTENT_TYPE = "application/vnd.microsoft.card.adaptive"
+
+# Emoji and word say it too: colours alone reach neither everybody nor every client.
+_STYLES: dict[Severity, str] = {"critical": "attention", "warning": "warning", "info": "accent"}
+_EMOJI: dict[Severity, str] = {"critical": "🔴", "warning": "🟠", "info": "🔵"}
+
+
+def card(event: Event, delivery_id: str, links: Links) -> Element:
+    """The card that tells of an event."""
+    evidence = [] if event.chart is None else drawn(event.chart)
+    lines = _ended(event) + _evidence(event)
+    body = [
+        _head(event),
+        *_sentence(event, SENTENCE),
+        *([facts(lines)] if lines else []),
+        *evidence,
+        *_began(event),
+        *_exact_names(event),
+        _small_print(event, delivery_id),
+    ]
+    return _card(event, body, links)
+
+
+def short_card(event: Event, delivery_id: str, links: Links) -> Element:
+    """The card for when the whole one is too large: the title, the sentence, the links."""
+    body = [
+        _head(event),
+        *_sentence(event, SHORT_SENTENCE),
+        *_began(event),
+        _small_print(event, delivery_id),
+    ]
+    return _card(event, body, links)
+
+
+def envelope(card: Element, summary: str) -> Element:
+    """The body of a post to a webhook; `summary` is what the notice on the screen says."""
+    attachment = {"contentType": CONTENT_TYPE, "contentUrl": None, "content": card}
+    return {"type": "message", "summary": summary, "attachments": [attachment]}
+
+
+def toast(event: Event) -> str:
+    """The event in one line of plain text."""
+    where = f"{event.deployment.name} ({event.deployment.account_name})"
+    parts = (f"{_emoji(event)} {_status(event)}", f"{event.rule} on {where}", event.summary)
+    return cut(" · ".join(line for part in parts if (line := one_line(part))), TOAST)
+
+
+def duration(minutes: int) -> str:
+    """`42 min`, `3 h 5 min`, `2 d 4 h`."""
+    if minutes < 60:
+        return f"{minutes} min"
+    size, names = (60, ("h", "min")) if minutes < 1440 else (1440, ("d", "h"))
+    first, rest = divmod(minutes, size)
+    second = rest if size == 60 else rest // 60
+    return f"{first} {names[0]}" + (f" {second} {names[1]}" if second else "")
+
+
+def _card(event: Event, body: list[Element], links: Links) -> Element:
+    card: Element = {
+        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+        "type": "AdaptiveCard",
+        # 1.5 has been blanked for some, 1.6 fails. Newer elements work below their version.
+        "version": "1.4",
+        "fallbackText": toast(event),
+        "msteams": {"width": "Full"},
+        "body": body,
+    }
+    actions = [open_url(title, url) for title, url in links.actions(event)]
+    return card | {"actions": actions} if actions else card
+
+
+def _head(event: Event) -> Element:
+    """What, where, how bad."""
+    deployment = event.deployment
+    where = [_name(deployment.name), _name(deployment.account_name), _name(event.region)]
+    items = [
+        text(_name(event.rule), size="Large", weight="Bolder"),
+        text(" · ".join(part for part in where if part), spacing="None"),
+        text(f"{_emoji(event)} **{_name(_status(event))}**", spacing="Small"),
+    ]
+    return container("good" if event.kind == "resolved" else _STYLES[event.severity], items)
+
+
+def _name(name: str) -> str:
+    return escape(cut(one_line(name), HEADING))
+
+
+def _emoji(event: Event) -> str:
+    return "✅" if event.kind == "resolved" else _EMOJI[event.severity]
+
+
+def _status(event: Event) -> str:
+    if event.kind == "resolved":
+        return f"Resolved: {event.reason}" if event.reason else "Resolved"
+    state = "firing" if event.kind == "fired" else f"still firing after {_age(event)}"
+    return f"{event.severity.capitalize()}, {state}"
+
+
+def _age(event: Event) -> str:
+    return duration(max(event.slot - event.since, 0))
+
+
+def _sentence(event: Event, most: int) -> list[Element]:
+    sentence = escape(cut(clean(event.summary), most))
+    return [text(sentence, spacing="Medium")] if sentence else []
+
+
+def _ended(event: Event) -> list[tuple[str, str]]:
+    """How long, how bad at worst, how it ended."""
+    if event.kind != "resolved":
+        return []
+    lines = [("Lasted", f"**{_age(event)}**, until {_utc(event.slot)}")]
+    lines += [("Worst value", f"**{escape(event.worst)}**")] if event.worst else []
+    lines += [("Ended", escape(event.reason))] if event.reason else []
+    return lines
+
+
+def _evidence(event: Event) -> list[tuple[str, str]]:
+    return [(escape(fact.name), _fact(fact)) for fact in event.facts[:MOST_FACTS]]
+
+
+def _fact(fact: Fact) -> str:
+    threshold = f"threshold: {escape(fact.threshold)}" if fact.threshold else ""
+    beside = "; ".join(part for part in (escape(fact.reference), threshold) if part)
+    now = escape(fact.now)
+    return (f"**{now}**" if now else "") + (f" ({beside})" if beside else "")
+
+
+def _began(event: Event) -> list[Element]:
+    began = f"Began {_utc(event.since)}"
+    if event.kind == "fired" and event.slot > event.since:
+        began += f", {_age(event)} before this alert"
+    return [text(began, size="Small", spacing="Medium")]
+
+
+def _utc(slot: int) -> str:
+    return f"{time_of(slot):%Y-%m-%d %H:%M} UTC"
+
+
+def _exact_names(event: Event) -> list[Element]:
+    """Names that the heading cut or escaped, whole and ready to copy."""
+    deployment = event.deployment
+    names = {
+        "rule": event.rule,
+        "deployment": deployment.name,
+        "account": deployment.account_name,
+    }
+    altered = [f"{word}: {name}" for word, name in names.items() if _name(name) != name]
+    return [code(altered)] if altered else []
+
+
+def _small_print(event: Event, delivery_id: str) -> Element:
+    owner = [f"owner {_name(event.owner)}"] if event.owner else []
+    return small(" · ".join([*owner, f"episode {event.episode}", f"delivery {delivery_id}"]))

@@ -1,0 +1,105 @@
+"""Posts the messages that are due: claim, post, record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+import requests
+
+from shared.model import Message
+from shared.teams.address import Webhook
+from shared.teams.body import body, short_body
+from shared.teams.links import Links
+from shared.teams.messages import after, due
+from shared.teams.outcome import Outcome
+from shared.teams.webhook import post
+
+CLAIM = 120.0
+"""Seconds for which a message is one worker's own; more than the longest post takes."""
+POST_TIMEOUT, LEAST_TIMEOUT = 15.0, 3.0
+"""Seconds; with less than the latter left of the budget no post is begun."""
+
+
+class Versioned(Protocol):
+    """A message as the ledger holds it, with what tells whether another worker changed it."""
+
+    @property
+    def value(self) -> Message: ...
+
+
+V = TypeVar("V", bound=Versioned)
+
+
+class Ledger(Protocol[V]):
+    """Where messages are kept; `claim` and `record` raise `lost` if another worker was first."""
+
+    def open_messages(self) -> Sequence[V]: ...
+
+    def claim(self, message: V, until: float, /) -> V: ...
+
+    def record(self, message: V, value: Message, /) -> object: ...
+
+
+@dataclass(frozen=True)
+class Run(Generic[V]):
+    """What one run posts with."""
+
+    ledger: Ledger[V]
+    channels: Mapping[str, Webhook]
+    links: Links
+    session: requests.Session
+    now: Callable[[], float]
+    lost: type[Exception]
+    """What the ledger raises if another worker was first; its module is not ours to import."""
+
+
+def deliver(run: Run[V], budget_seconds: float) -> tuple[Message, ...]:
+    """Post what is due, most urgent first; the messages as they were recorded.
+
+    What does not fit in the budget waits for the next run. So does the rest of a channel that did
+    not take a post: a throttled one would be throttled again, and of one that is down a single
+    message fails, not all of them.
+    """
+    end = run.now() + budget_seconds
+    held = {message.value.id: message for message in run.ledger.open_messages()}
+    resting: set[str] = set()
+    done: list[Message] = []
+    for message in due((entry.value for entry in held.values()), run.now()):
+        left = end - run.now()
+        if left < LEAST_TIMEOUT:
+            break
+        if message.channel in resting:
+            continue
+        recorded = _attempt(run, held[message.id], min(POST_TIMEOUT, left))
+        if recorded is None:
+            continue
+        done.append(recorded)
+        if recorded.state not in ("accepted", "delivered"):
+            resting.add(message.channel)
+    return tuple(done)
+
+
+def _attempt(run: Run[V], held: V, timeout: float) -> Message | None:
+    """Claim, post and record one message; None if another worker has it."""
+    try:
+        claimed = run.ledger.claim(held, run.now() + CLAIM)
+        outcome = _posted(run, claimed.value, timeout)
+        recorded = after(claimed.value, outcome, run.now())
+        run.ledger.record(claimed, recorded)
+    except run.lost:
+        return None
+    return recorded
+
+
+def _posted(run: Run[V], message: Message, timeout: float) -> Outcome:
+    """A card that Teams finds too large is posted once more at once, in short."""
+    webhook = run.channels.get(message.channel)
+    if webhook is None:  # perhaps a setting that is still to come: not a reason to lose an alert
+        return Outcome("retry", f"no webhook is configured for channel {message.channel!r}")
+    event = message.events[0]
+    outcome = post(run.session, webhook, body(event, message.id, run.links), timeout)
+    if outcome.kind != "too_large":
+        return outcome
+    return post(run.session, webhook, short_body(event, message.id, run.links), timeout)

@@ -1,0 +1,39 @@
+"""The parts that cards are made of, as Adaptive Cards name them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from shared.teams.escape import clean, escape
+
+Element: TypeAlias = dict[str, object]
+
+
+def text(content: str, **style: object) -> Element:
+    """A TextBlock of text that is ours or already escaped; it always wraps."""
+    return {"type": "TextBlock", "text": content, "wrap": True, **style}
+
+
+def small(content: str) -> Element:
+    return text(content, size="Small", isSubtle=True, spacing="Small")
+
+
+def container(style: str, items: list[Element]) -> Element:
+    """A coloured band over the full width of the card."""
+    return {"type": "Container", "style": style, "bleed": True, "items": items}
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> Element:
+    return {"type": "FactSet", "facts": [{"title": name, "value": value} for name, value in pairs]}
+
+
+def code(lines: Iterable[str]) -> Element:
+    """Exact names, to be copied: neither cut nor escaped where CodeBlock is known."""
+    snippet = "\n".join(clean(line) for line in lines)
+    block: Element = {"type": "CodeBlock", "codeSnippet": snippet, "language": "PlainText"}
+    return {**block, "fallback": text(escape(snippet), fontType="Monospace", size="Small")}
+
+
+def open_url(title: str, url: str) -> Element:
+    return {"type": "Action.OpenUrl", "title": title, "url": url}

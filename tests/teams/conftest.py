@@ -1,0 +1,164 @@
+"""A real HTTP server on loopback that answers as scripted, and a ledger in memory."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import msgspec
+import pytest
+import requests
+from msgspec.structs import replace
+
+from shared.model import Message
+from shared.teams.address import Webhook
+from shared.teams.deliver import Run, deliver
+from tests.teams.samples import LINKS
+
+SIG = "Zx9-SECRET_sig~value0"
+TARGET = f"/workflows/abc/triggers/manual/paths/invoke?sp=%2Ftriggers%2Fmanual&sv=1.0&sig={SIG}"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One scripted answer."""
+
+    status: int = 202
+    body: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+    cut: bool = False
+    """Hang up instead of answering."""
+
+
+@dataclass
+class Hook:
+    """The server's script and what came in."""
+
+    url: str
+    script: deque[Reply] = field(default_factory=deque)
+    paths: list[str] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def webhook(self) -> Webhook:
+        return Webhook(self.url + TARGET)
+
+    def cards(self) -> list[Any]:
+        return [msgspec.json.decode(body) for body in self.bodies]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    hook: Hook
+
+    def do_POST(self) -> None:
+        hook = self.hook
+        hook.paths.append(self.path)
+        hook.headers.append(dict(self.headers))
+        hook.bodies.append(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+        reply = hook.script.popleft() if hook.script else Reply()
+        time.sleep(reply.delay)
+        if reply.cut:
+            self.close_connection = True
+            return
+        content = reply.body.encode()
+        self.send_response(reply.status)
+        for name, value in {**reply.headers, "Content-Length": str(len(content))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def do_CONNECT(self) -> None:
+        self.hook.paths.append(self.path)
+        self.send_error(502)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        pass
+
+
+class QuietServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that time out hang up; that is what is tested."""
+
+
+@pytest.fixture(autouse=True)
+def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@pytest.fixture
+def hook() -> Iterator[Hook]:
+    class Own(Handler):
+        pass
+
+    with QuietServer(("127.0.0.1", 0), Own) as server:
+        Own.hook = Hook(f"http://127.0.0.1:{server.server_port}")
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield Own.hook
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def session() -> Iterator[requests.Session]:
+    with requests.Session() as session:
+        yield session
+
+
+class Lost(Exception):
+    """Another worker was first."""
+
+
+@dataclass(frozen=True)
+class Row:
+    value: Message
+    version: int
+
+
+class MemoryLedger:
+    """Messages with versions, as the table keeps them."""
+
+    def __init__(self, *messages: Message) -> None:
+        self.rows = {message.id: Row(message, 0) for message in messages}
+
+    def open_messages(self) -> Sequence[Row]:
+        return [row for row in self.rows.values() if row.value.state in ("pending", "claimed")]
+
+    def claim(self, message: Row, until: float, /) -> Row:
+        return self.record(message, replace(message.value, state="claimed", claimed_until=until))
+
+    def record(self, message: Row, value: Message, /) -> Row:
+        if self.rows[value.id].version != message.version:
+            raise Lost
+        self.rows[value.id] = Row(value, message.version + 1)
+        return self.rows[value.id]
+
+    @property
+    def messages(self) -> list[Message]:
+        return [row.value for row in self.rows.values()]
+
+
+@dataclass
+class Desk:
+    """Delivers from a ledger at times that the test sets."""
+
+    ledger: MemoryLedger
+    channels: dict[str, Webhook]
+    session: requests.Session
+    now: float = 1000.0
+
+    def deliver(self, budget: float = 50.0) -> tuple[Message, ...]:
+        run = Run(self.ledger, self.channels, LINKS, self.session, lambda: self.now, Lost)
+        return deliver(run, budget)
