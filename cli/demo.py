@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from rich import box
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -130,7 +131,9 @@ def _unforeseen(world: World, event: Event) -> bool:
 
 
 def _table(findings: list[Finding]) -> Table:
-    table = Table("", "what", "deployment", "had to", "did", show_lines=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
+    for title in ("", "what, and where", "had to", "did"):
+        table.add_column(title, overflow="fold")
     for what, where, must, did, ok in findings:
-        table.add_row("✅" if ok else "❌", what, where, must, did)
+        table.add_row("✅" if ok else "❌", f"{what}\n  on {where}", must, did)
     return table

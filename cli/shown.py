@@ -16,6 +16,7 @@ from shared.model import Event, time_of
 console = Console(highlight=False, soft_wrap=True)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
+KNOWN = ("breach", "clear", "between")
 _MARKS = {"critical": ("🔴", "bold red"), "warning": ("🟠", "yellow"), "info": ("🔵", "cyan")}
 
 
@@ -42,15 +43,18 @@ def event_line(event: Event) -> Text:
 
 
 def tally_table(tally: Mapping[str, Counter[str]]) -> Table:
-    """How often each verdict came out, by rule; columns that are 0 throughout are left out."""
-    columns = list(dict.fromkeys(name for counts in tally.values() for name in counts))
-    columns = [name for name in columns if any(counts[name] for counts in tally.values())]
-    table = Table("rule", title="Verdicts, in deployment-minutes", title_justify="left")
-    for name in columns:
-        known = name in ("breach", "clear", "between")
-        table.add_column(name if known else f"unknown:\n{name}", justify="right")
+    """How often each verdict came out, by rule, `unknown` by reason; zeros are left out."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="fold")
+    table.add_column()
+    table.title, table.title_justify = "Verdicts, in deployment-minutes", "left"
     for rule, counts in tally.items():
-        table.add_row(rule, *(f"{counts[name]:,}" for name in columns))
+        known = [f"{name} {counts[name]:,}" for name in KNOWN if counts[name]]
+        unknown = [f"{name} {n:,}" for name, n in counts.items() if n and name not in KNOWN]
+        text = Text(", ".join(known) or "never known")
+        if unknown:
+            text.append(f"; unknown: {', '.join(unknown)}", "dim")
+        table.add_row(Text(rule, "bold"), text)
     return table
 
 

@@ -69,7 +69,8 @@ class Witness:
         compare = self.rule.leading
         if compare is None or self.value(compare.left) is None:
             return ""
-        return f"{self._title(compare.left)} is at {self.shown(compare.left)}"
+        title = self._title(compare.left)
+        return f"{title[:1].upper()}{title[1:]} is at {self.shown(compare.left)}"
 
     def facts(self) -> tuple[Fact, ...]:
         """A line for each signal of the condition, then what they are judged against."""

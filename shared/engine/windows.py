@@ -1,13 +1,13 @@
 """Windows that end at a step: totals summed, averages weighted, extremes taken.
 
 A stack holds a component's windows of every length: stack[k] is steps x deployments for windows
-of k minutes. Windows are built by adding the older minute to the shorter window, element by
-element, so a value never depends on how many steps are judged at once.
+of k minutes. Each is the shorter window and one older minute, element by element, so a value
+never depends on how many steps are judged at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,7 @@ from shared.rulebook.ast import Binary, Node, Number, Signal
 from shared.rulebook.rules import SignalDef
 
 Lengths = NDArray[np.int64]
-_Longer = Callable[[Floats, int], Floats]
-"""Makes a window one minute longer: (the shorter one, how far back the minute lies)."""
+_Key = tuple[str, Component] | tuple[str, Component, str]
 
 
 class Windows:
@@ -31,7 +30,7 @@ class Windows:
         self.frame, self.signals = frame, signals
         self.first, self.count, self.longest = first, count, longest
         self.shape = (count, len(frame.deployments))
-        self._stacks: dict[tuple[object, ...], Floats] = {}
+        self._stacks: dict[_Key, Floats] = {}
 
     def lengths(self, minutes: int) -> Lengths:
         return np.full(self.shape, minutes, dtype=np.int64)
@@ -66,67 +65,47 @@ class Windows:
     def _component(self, signal: SignalDef, lengths: Lengths) -> Floats:
         component = signal.component
         assert component is not None
-        scale = signal.unit.scale
+        if component.aggregation in ("minimum", "maximum"):
+            return take(self._extremes(component), lengths) * signal.unit.scale
+        total, weight = self._sums(component, signal.weight)
+        value, by = take(total, lengths), take(weight, lengths)
         if component.aggregation == "average":
-            total, weight = self._weighted(component, signal.weight)
-            return divide(take(total, lengths), take(weight, lengths)) * scale
-        if component.aggregation == "total":
-            return take(self._sums(component), lengths) * scale
-        return take(self._extremes(component), lengths) * scale
+            return divide(value, by) * signal.unit.scale
+        return np.where(by > 0, value, np.nan) * signal.unit.scale
 
-    def _rows(self, component: Component, back: int) -> Floats:
-        """The component `back` minutes before each step; NaN before the frame begins."""
-        values = self.frame.values[component]
-        begin = self.first - back
-        rows = values[max(begin, 0) : max(begin + self.count, 0)]
-        if len(rows) == self.count:
-            return rows
-        return np.concatenate([np.full((self.count - len(rows), self.shape[1]), np.nan), rows])
-
-    def _sums(self, component: Component) -> Floats:
-        def longer(shorter: Floats, back: int) -> Floats:
-            older = self._rows(component, back)
-            both = np.nan_to_num(shorter) + np.nan_to_num(older)
-            return np.where(np.isnan(shorter) & np.isnan(older), np.nan, both)
-
-        return self._stack(("sum", component), np.nan, longer)
+    def _sums(self, component: Component, weight: str) -> tuple[Floats, Floats]:
+        """Stacks of the weighted sum and of the weights; a point that is missing weighs 0."""
+        values = self._rows(component)
+        present = ~np.isnan(values)
+        weights = present.astype(np.float64)
+        by = self.signals[weight].component if weight else None
+        if by is not None:
+            given = self._rows(by)
+            weights = np.where(present & (given > 0), given, weights)
+        weighted = np.where(present, values, 0.0) * weights
+        return (
+            self._stack(("sum", component, weight), weighted, 0.0, np.add),
+            self._stack(("weight", component, weight), weights, 0.0, np.add),
+        )
 
     def _extremes(self, component: Component) -> Floats:
         choose = np.fmin if component.aggregation == "minimum" else np.fmax
+        return self._stack(("extreme", component), self._rows(component), np.nan, choose)
 
-        def longer(shorter: Floats, back: int) -> Floats:
-            return choose(shorter, self._rows(component, back))
+    def _rows(self, component: Component) -> Floats:
+        """The minutes that the windows reach; NaN before the frame begins."""
+        begin, end = self.first - self.longest + 1, self.first + self.count
+        rows = self.frame.values[component][max(begin, 0) : max(end, 0)]
+        before = np.full((end - begin - len(rows), self.shape[1]), np.nan)
+        return np.concatenate([before, rows])
 
-        return self._stack(("extreme", component), np.nan, longer)
-
-    def _weighted(self, component: Component, weight: str) -> tuple[Floats, Floats]:
-        by = self.signals[weight].component if weight else None
-
-        def weights(back: int) -> Floats:
-            values = self._rows(component, back)
-            if by is None:
-                return np.where(np.isnan(values), 0.0, 1.0)
-            given = self._rows(by, back)
-            usable = np.where(np.isnan(given) | (given <= 0), 1.0, given)
-            return np.where(np.isnan(values), 0.0, usable)
-
-        def longer(shorter: Floats, back: int) -> Floats:
-            return shorter + np.nan_to_num(self._rows(component, back)) * weights(back)
-
-        def heavier(shorter: Floats, back: int) -> Floats:
-            return shorter + weights(back)
-
-        return (
-            self._stack(("weighted", component, weight), 0.0, longer),
-            self._stack(("weight", component, weight), 0.0, heavier),
-        )
-
-    def _stack(self, key: tuple[object, ...], empty: float, longer: _Longer) -> Floats:
+    def _stack(self, key: _Key, rows: Floats, empty: float, combine: np.ufunc) -> Floats:
+        """Windows of 0, 1, 2 ... minutes, each made from the shorter one and the minute before."""
         if key not in self._stacks:
-            stack = np.full((self.longest + 1, *self.shape), empty)
-            for minutes in range(1, self.longest + 1):
-                stack[minutes] = longer(stack[minutes - 1], minutes - 1)
-            self._stacks[key] = stack
+            ends, back = np.arange(self.count) + self.longest - 1, np.arange(self.longest)
+            minutes = rows[ends[None, :] - back[:, None]]
+            none = np.full((1, *self.shape), empty)
+            self._stacks[key] = np.concatenate([none, combine.accumulate(minutes, axis=0)])
         return self._stacks[key]
 
 

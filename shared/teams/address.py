@@ -51,10 +51,10 @@ class Webhook:
     @property
     def secrets(self) -> frozenset[str]:
         """The address, the part of it that HTTP libraries log, and its signature."""
-        parts = urlsplit(self._url)
-        target = f"{parts.path}?{parts.query}" if parts.query else ""
-        raw = re.findall(r"(?:^|&)sig=([^&]*)", parts.query)
-        return frozenset({self._url, target, *raw, *map(unquote, raw)} - {""})
+        # Without urlsplit: an address that cannot be read is a secret as well.
+        target = "/" + self._url.partition("://")[2].partition("/")[2]
+        raw = re.findall(r"[?&]sig=([^&#]*)", self._url)
+        return frozenset({self._url, target, *raw, *map(unquote, raw)} - {"", "/"})
 
 
 def check_url(url: str) -> str | None:

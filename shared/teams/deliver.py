@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
@@ -16,6 +18,8 @@ from shared.teams.messages import after, due
 from shared.teams.outcome import Outcome
 from shared.teams.webhook import post
 
+PACE = 1.0
+"""Seconds between two posts to a channel: Teams drops what comes faster, after its 202."""
 CLAIM = 120.0
 """Seconds for which a message is one worker's own; more than the longest post takes."""
 POST_TIMEOUT, LEAST_TIMEOUT = 15.0, 3.0
@@ -53,6 +57,7 @@ class Run(Generic[V]):
     now: Callable[[], float]
     lost: type[Exception]
     """What the ledger raises if another worker was first; its module is not ours to import."""
+    sleep: Callable[[float], None] = time.sleep
 
 
 def deliver(run: Run[V], budget_seconds: float) -> tuple[Message, ...]:
@@ -64,20 +69,20 @@ def deliver(run: Run[V], budget_seconds: float) -> tuple[Message, ...]:
     """
     end = run.now() + budget_seconds
     held = {message.value.id: message for message in run.ledger.open_messages()}
-    resting: set[str] = set()
+    free: dict[str, float] = {}
     done: list[Message] = []
     for message in due((entry.value for entry in held.values()), run.now()):
-        left = end - run.now()
+        wait = max(free.get(message.channel, 0.0) - run.now(), 0.0)
+        left = end - run.now() - wait
         if left < LEAST_TIMEOUT:
-            break
-        if message.channel in resting:
             continue
+        if wait:
+            run.sleep(wait)
         recorded = _attempt(run, held[message.id], min(POST_TIMEOUT, left))
-        if recorded is None:
-            continue
-        done.append(recorded)
-        if recorded.state not in ("accepted", "delivered"):
-            resting.add(message.channel)
+        if recorded is not None:
+            done.append(recorded)
+            taken = recorded.state in ("accepted", "delivered")
+            free[message.channel] = run.now() + PACE if taken else math.inf
     return tuple(done)
 
 

@@ -56,9 +56,9 @@ class Links:
             return ""
         return "/".join(
             (
-                f"{self.portal.portal}/#@{quote(self.tenant, safe='')}",
+                f"{self.portal.portal}/#@{_quoted(self.tenant)}",
                 "blade/Microsoft_Azure_MonitoringMetrics/Metrics.ReactView/Referer/MetricsExplorer",
-                f"ResourceId/{quote(event.deployment.account, safe='')}",
+                f"ResourceId/{_quoted(event.deployment.account)}",
                 f"TimeContext/{_part(_time_context(event))}",
                 f"ChartDefinition/{_part(_chart(event))}",
             )
@@ -67,21 +67,26 @@ class Links:
     def runbook(self, event: Event) -> str:
         if not (self.docs_url and event.runbook):
             return ""
-        return f"{self.docs_url.rstrip('/')}/{quote(event.runbook.lstrip('/'), safe='/#?=&.-_~')}"
+        return f"{self.docs_url.rstrip('/')}/{_quoted(event.runbook.lstrip('/'), '/#?=&')}"
 
     def foundry(self, event: Event) -> str:
         """The deployment's page in Foundry."""
         if not (self.tenant and self.portal.foundry):
             return ""
         account = event.deployment.account
-        page = quote(f"{account}/deployments/{event.deployment.name}", safe="")
-        where = f"wsid={quote(account)}&tid={quote(self.tenant, safe='')}"
+        page = _quoted(f"{account}/deployments/{event.deployment.name}")
+        where = f"wsid={_quoted(account, '/')}&tid={_quoted(self.tenant)}"
         return f"{self.portal.foundry}/resource/deployments/{page}?{where}"
 
 
 def _part(value: dict[str, object]) -> str:
     """A part of a portal address: JSON, every character that could part it encoded."""
-    return quote(json.dumps(value, separators=(",", ":"), ensure_ascii=False), safe="")
+    return _quoted(json.dumps(value, separators=(",", ":"), ensure_ascii=False))
+
+
+def _quoted(text: str, safe: str = "") -> str:
+    """Half surrogates become question marks: no name may keep a card from being made."""
+    return quote(text, safe=safe, errors="replace")
 
 
 def _time_context(event: Event) -> dict[str, object]:

@@ -18,7 +18,7 @@ LIBRARIES = ("urllib3", "requests")
 SHORTEST = 6
 """Shorter secrets are masked only behind `sig=`: they would blot out half of every text."""
 
-_SIGNATURE = re.compile(r"(\bsig(?:=|%3D|%253D))[^&\s\"'<>()]+", re.IGNORECASE)
+_SIGNATURE = re.compile(r"((?<![a-z])sig(?:=|%3D|%253D))[^&\s\"'<>()]+", re.IGNORECASE)
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:

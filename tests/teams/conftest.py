@@ -117,7 +117,7 @@ def session() -> Iterator[requests.Session]:
         yield session
 
 
-class Lost(Exception):
+class LostError(Exception):
     """Another worker was first."""
 
 
@@ -141,7 +141,7 @@ class MemoryLedger:
 
     def record(self, message: Row, value: Message, /) -> Row:
         if self.rows[value.id].version != message.version:
-            raise Lost
+            raise LostError
         self.rows[value.id] = Row(value, message.version + 1)
         return self.rows[value.id]
 
@@ -160,5 +160,10 @@ class Desk:
     now: float = 1000.0
 
     def deliver(self, budget: float = 50.0) -> tuple[Message, ...]:
-        run = Run(self.ledger, self.channels, LINKS, self.session, lambda: self.now, Lost)
+        run = Run(
+            self.ledger, self.channels, LINKS, self.session, lambda: self.now, LostError, self.sleep
+        )
         return deliver(run, budget)
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
