@@ -44,7 +44,7 @@ def demo(
             play.watch.ledger.record_change(recorded)
         events, troubles = _live(play, place)
         posts = [post for post in play.server.inbox.posts if post.accepted]
-        page = write_cards(posts, out)
+        page = write_cards(play.server.inbox, out, "Tokenwatch demo")
     findings = [*_expected(place, events), *_silent(place, events)]
     console.print(_table(findings))
     told = len({event.id for event in events})

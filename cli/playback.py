@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from cli.local import watch_of
 from emulator.app import create_app
 from emulator.inbox import page
 from emulator.server import Running, serve
 from emulator.source import Source
-from emulator.webhook import Post
+from emulator.webhook import Inbox
 from shared.model import SETTLE, Slot, time_of
 from shared.pipeline import Report, Watch, tick
 
@@ -51,6 +52,7 @@ def stage(source: Source, state: str, rules: Path) -> Iterator[Stage]:
             "TEAMS_WEBHOOK_DEFAULT": server.webhook("default"),
         }
         with watch_of(variables) as watch:
+            watch.sleep = server.clock.sleep
             yield Stage(server, watch)
 
 
@@ -59,18 +61,15 @@ def accounts_setting(source: Source) -> str:
     return ",".join(f"{account.region}={account.id}" for account in source.accounts.values())
 
 
-def write_cards(posts: list[Post], folder: Path) -> Path:
-    """Each posted card as JSON, and a page of them all; returns the page."""
+def write_cards(inbox: Inbox, folder: Path, title: str) -> Path:
+    """Each accepted card as JSON, and a page of them all; returns the page."""
     cards = folder / "cards"
     cards.mkdir(parents=True, exist_ok=True)
     for old in cards.glob("*.json"):
         old.unlink()
-    bodies = []
+    posts = [post for post in inbox.posts if post.accepted]
     for number, post in enumerate(posts, 1):
-        body = json.loads(bytes(post.body))
-        text = json.dumps(body, indent=2, ensure_ascii=False)
-        (cards / f"{number:02d}.json").write_text(text, encoding="utf-8")
-        bodies.append({"channel": post.channel, "time": post.time, "body": body})
+        (cards / f"{number:02d}.json").write_bytes(msgspec.json.format(bytes(post.body)))
     path = folder / "cards.html"
-    path.write_text(page(bodies, "Tokenwatch demo"), encoding="utf-8")
+    path.write_text(page(inbox.shown(), title), encoding="utf-8")
     return path

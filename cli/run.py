@@ -115,7 +115,7 @@ def _replay(
                 for rule, counts in report.tally.items():
                     tally[rule] = tally.get(rule, Counter()) + counts
             if cards:
-                errors.print(f"cards: {write_cards(play.server.inbox.posts, cards)}")
+                errors.print(f"cards: {write_cards(play.server.inbox, cards, path.name)}")
     if not as_json:
         console.print(tally_table(tally))
         console.print(f"{events} events in {last - first + 1:,} minutes from {iso(first)}")

@@ -74,8 +74,7 @@ async def inbox_page(request: Request) -> Response:
     # Drawn by a module that only people need; the endpoints above work without it.
     from emulator.inbox import page
 
-    accepted = [post for post in emulator_of(request).inbox.posts if post.accepted]
-    return HTMLResponse(page(msgspec.json.decode(msgspec.json.encode(accepted))))
+    return HTMLResponse(page(emulator_of(request).inbox.shown()))
 
 
 def _json(value: object, status: int = 200) -> Response:

@@ -54,5 +54,8 @@ class Clock:
     def minute(self) -> int:
         return int(self.now // 60)
 
+    def sleep(self, seconds: float) -> None:
+        """What a program sleeps with while time is compressed: no time passes."""
+
     def set(self, time: datetime | float) -> None:
         self.now = time.timestamp() if isinstance(time, datetime) else time

@@ -6,6 +6,8 @@ from collections import defaultdict, deque
 
 import msgspec
 
+from emulator.times import iso
+
 
 class Answer(msgspec.Struct, frozen=True):
     """What a webhook answers; 202 with nothing in it is what Workflows do."""
@@ -71,6 +73,14 @@ class Inbox:
         post = Post(channel, time, received, answer.status, msgspec.Raw(body))
         self.posts.append(post)
         return answer
+
+    def shown(self) -> list[dict[str, object]]:
+        """What was accepted, as a page shows it: the body with the time and the channel."""
+        return [
+            {**body, "received": iso(int(post.time // 60)), "channel": post.channel}
+            for post in self.posts
+            if post.accepted and isinstance(body := msgspec.json.decode(post.body), dict)
+        ]
 
     def of(self, channel: str) -> list[Post]:
         return [post for post in self.posts if post.channel == channel]

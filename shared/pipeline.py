@@ -9,11 +9,11 @@ from __future__ import annotations
 import logging
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
-from time import monotonic
+from time import monotonic, sleep
 
 import requests
 from msgspec.structs import replace as but
@@ -30,6 +30,7 @@ from shared.model import (
     slot_of,
 )
 from shared.monitor.read import Poster
+from shared.notices import broken_rules
 from shared.rulebook.rules import Rulebook
 from shared.shards import Done, Work, judge_shard
 from shared.state.codec import pack
@@ -70,6 +71,8 @@ class Watch:
     session: requests.Session = field(default_factory=requests.Session)
     fits: dict[str, tuple[Fit, ...]] = field(default_factory=dict)
     """Rows of fits by name: what the heads name need not be read again."""
+    sleep: Callable[[float], None] = sleep
+    """Waits between two posts to one channel."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,8 @@ def tick(watch: Watch, now: datetime) -> Report:
         report = _both(report, other)
     if any(head.value.events for head in heads.values()) or report.events:
         report = _both(report, _announce(watch))
+    if watch.rulebook.errors:
+        watch.ledger.add_messages(messages_for([broken_rules(watch.rulebook, now)], ("default",)))
     report = _both(report, Report(messages=_deliver(watch, now, began)))
     _log(report, monotonic() - began)
     return report
@@ -132,6 +137,7 @@ def _deliver(watch: Watch, now: datetime, began: float) -> tuple[Message, ...]:
         watch.session,
         lambda: now.timestamp() + monotonic() - began,
         Lost,
+        watch.sleep,
     )
     return deliver(run, max(BUDGET - (monotonic() - began), 0.0))
 

@@ -19,13 +19,12 @@ from shared.model import (
     Change,
     Component,
     Deployment,
-    Event,
     Reading,
     Slot,
-    episode_id,
     iso,
 )
 from shared.monitor.read import Poster, Range, read
+from shared.notices import unjudged
 from shared.rulebook.rules import TRAFFIC, Rulebook
 
 log = logging.getLogger("tokenwatch")
@@ -192,29 +191,5 @@ def _bridge(accounts: Sequence[Account], first: Slot, oldest: Slot, standing: St
         CATCH_UP // 60,
     )
     alerts = tuple(kept for alert in standing.alerts if (kept := skip(alert)))
-    notices = tuple(_unjudged(account, first, oldest) for account in accounts)
+    notices = tuple(unjudged(account, first, oldest) for account in accounts)
     return Judged(replace(standing, alerts=alerts), notices)
-
-
-def _unjudged(account: Account, first: Slot, oldest: Slot) -> Event:
-    place = Deployment(account.id, "")
-    episode = episode_id("Unjudged", place, first)
-    return Event(
-        id=f"{episode}-notice-0",
-        episode=episode,
-        kind="notice",
-        sequence=0,
-        slot=oldest,
-        since=first,
-        rule="Unjudged",
-        severity="warning",
-        owner="",
-        runbook="runbooks/unjudged.md",
-        deployment=place,
-        region=account.region,
-        summary=(
-            f"Nobody judged the minutes from {iso(first)} to {iso(oldest)}: the watchdog was away "
-            f"for longer than the {CATCH_UP // 60} hours that it catches up. Alerts that were "
-            "pending were dropped; firing ones hold."
-        ),
-    )

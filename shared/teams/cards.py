@@ -53,8 +53,10 @@ def envelope(card: Element, summary: str) -> Element:
 
 def toast(event: Event) -> str:
     """The event in one line of plain text."""
-    where = f"{event.deployment.name} ({event.deployment.account_name})"
-    parts = (f"{_emoji(event)} {_status(event)}", f"{event.rule} on {where}", event.summary)
+    name, account = event.deployment.name, event.deployment.account_name
+    where = f"{name} ({account})" if name else account
+    what = f"{event.rule} on {where}" if where else event.rule
+    parts = (f"{_emoji(event)} {_status(event)}", what, event.summary)
     return cut(" · ".join(line for part in parts if (line := one_line(part))), TOAST)
 
 
@@ -105,6 +107,8 @@ def _emoji(event: Event) -> str:
 def _status(event: Event) -> str:
     if event.kind == "resolved":
         return f"Resolved: {event.reason}" if event.reason else "Resolved"
+    if event.kind == "notice":
+        return f"{event.severity.capitalize()}, from the watchdog itself"
     state = "firing" if event.kind == "fired" else f"still firing after {_age(event)}"
     return f"{event.severity.capitalize()}, {state}"
 
@@ -140,6 +144,8 @@ def _fact(fact: Fact) -> str:
 
 
 def _began(event: Event) -> list[Element]:
+    if event.kind == "notice":
+        return []
     began = f"Began {_utc(event.since)}"
     if event.kind == "fired" and event.slot > event.since:
         began += f", {_age(event)} before this alert"

@@ -16,7 +16,7 @@ LONGEST_ASKED = 24 * 3600.0
 """The longest wait that a Retry-After may ask for."""
 
 _SEVERITIES: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}
-_KINDS: dict[Kind, int] = {"fired": 0, "reminded": 1, "resolved": 2}
+_KINDS: dict[Kind, int] = {"fired": 0, "reminded": 1, "resolved": 2, "notice": 3}
 # Kept in `error`, so that the one more try after an unknown end is remembered over restarts.
 _UNSURE = "perhaps posted already: "
 

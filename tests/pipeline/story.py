@@ -16,8 +16,9 @@ from emulator.recording import Recording, Track
 from emulator.recordingfile import Component
 from emulator.server import Running, serve
 from emulator.source import Account, Source
-from shared.build import open_watch
+from shared.build import credential, open_watch
 from shared.model import SETTLE, Event, Slot, time_of
+from shared.monitor.client import Client
 from shared.pipeline import Report, Watch, tick
 from shared.settings import read_settings
 from shared.teams.address import check_url
@@ -111,12 +112,14 @@ class Scene:
             **changed,
         }
         watch = open_watch(read_settings(settings, check_url))
-        watch.poster.backoff = 0.01  # type: ignore[attr-defined]  only time is stood in for
+        # Only time is stood in for: no waiting between tries and between posts.
+        client = Client(settings["TOKENWATCH_METRICS_ENDPOINT"], credential, backoff=0.01)
+        watch.poster, watch.sleep = client, self.server.clock.sleep
         try:
             yield watch
         finally:
             watch.session.close()
-            watch.poster.close()  # type: ignore[attr-defined]
+            client.close()
             watch.ledger.store.close()
 
     def tick(self, watch: Watch, slot: Slot) -> Report:
@@ -138,9 +141,7 @@ class Scene:
 
 
 @contextmanager
-def scene(
-    source: Source, folder: Path, state: str = "", rules: Path = RULES
-) -> Iterator[Scene]:
+def scene(source: Source, folder: Path, state: str = "", rules: Path = RULES) -> Iterator[Scene]:
     """An emulator of the source, with state in a fresh SQLite file unless said otherwise."""
     with serve(create_app(source)) as server:
         yield Scene(server, source, state or f"sqlite:{folder}/state.db", rules)
