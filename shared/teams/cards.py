@@ -133,7 +133,10 @@ def _ended(event: Event) -> list[tuple[str, str]]:
 
 
 def _evidence(event: Event) -> list[tuple[str, str]]:
-    return [(escape(fact.name), _fact(fact)) for fact in event.facts[:MOST_FACTS]]
+    return [
+        (escape(fact.name[:1].upper() + fact.name[1:]), _fact(fact))
+        for fact in event.facts[:MOST_FACTS]
+    ]
 
 
 def _fact(fact: Fact) -> str:

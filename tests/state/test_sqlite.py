@@ -1,0 +1,126 @@
+"""What only the SQLite store does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shared.state.sqlite import SqliteStore
+from shared.state.store import StateUnavailable
+
+_WORKER = """
+import sys
+from shared.state.sqlite import SqliteStore
+from shared.state.store import Conflict, Exists
+store = SqliteStore(sys.argv[1])
+done = 0
+while done < 50:
+    entity = store.read("p", "count")
+    try:
+        if entity is None:
+            store.insert("p", "count", b"1")
+        else:
+            store.replace(entity, str(int(entity.value) + 1).encode())
+    except (Conflict, Exists):
+        continue
+    done += 1
+store.close()
+"""
+
+
+def test_two_processes(tmp_path: Path) -> None:
+    """Several processes that open and change one new file at once lose no update."""
+    path = str(tmp_path / "state.db")
+    command = [sys.executable, "-c", _WORKER, path]
+    root = Path(__file__).parents[2]
+    workers = [subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE) for _ in range(3)]
+    errors = [worker.communicate(timeout=30)[1].decode() for worker in workers]
+    assert errors == ["", "", ""]
+    store = SqliteStore(path)
+    entity = store.read("p", "count")
+    store.close()
+    assert entity is not None
+    assert entity.value == b"150"
+
+
+def test_survives_reopening(tmp_path: Path) -> None:
+    """What was written is there when the file is opened again, and ETags do not repeat."""
+    path = str(tmp_path / "state.db")
+    store = SqliteStore(path)
+    entity = store.insert("p", "k", b"v")
+    store.close()
+    store = SqliteStore(path)
+    assert store.read("p", "k") == entity
+    store.delete("p", ["k"])
+    assert store.insert("p", "k", b"v").etag != entity.etag
+    store.close()
+
+
+def test_missing_directory(tmp_path: Path) -> None:
+    """A path in a directory that does not exist says to create it."""
+    with pytest.raises(StateUnavailable, match="nowhere does not exist: create it"):
+        SqliteStore(str(tmp_path / "nowhere" / "state.db"))
+
+
+def test_a_directory_is_no_file(tmp_path: Path) -> None:
+    """A path that cannot be opened says so."""
+    with pytest.raises(StateUnavailable, match="cannot be opened: make it"):
+        SqliteStore(str(tmp_path))
+
+
+def test_other_file(tmp_path: Path) -> None:
+    """A file that is no database is refused and left as it is."""
+    path = tmp_path / "notes.txt"
+    path.write_text("my notes, for years\n" * 100)
+    with pytest.raises(StateUnavailable, match="no SQLite database: name another file"):
+        SqliteStore(str(path))
+    assert path.read_text() == "my notes, for years\n" * 100
+
+
+def _with_pragma(tmp_path: Path, pragma: str) -> SqliteStore:
+    """A store whose connection meets a real refusal of SQLite, also for root."""
+    store = SqliteStore(str(tmp_path / "state.db"))
+    store._connection.execute(f"PRAGMA {pragma}")
+    return store
+
+
+def test_read_only(tmp_path: Path) -> None:
+    """A place that cannot be written to says what to make writable."""
+    store = _with_pragma(tmp_path, "query_only = 1")
+    with pytest.raises(StateUnavailable, match="read-only: make it and its directory writable"):
+        store.insert("p", "k", b"v")
+    store.close()
+
+
+def test_full_disk(tmp_path: Path) -> None:
+    """A full disk is named, nothing is half written, and the store works on with room again."""
+    store = _with_pragma(tmp_path, "max_page_count = 8")
+    with pytest.raises(StateUnavailable, match="disk is full: make room"):
+        store.write("p", {"a": b"small", "b": bytes(500_000)})
+    assert store.keys("p") == []
+    store._connection.execute("PRAGMA max_page_count = 100000")
+    store.write("p", {"b": bytes(500_000)})
+    assert store.keys("p") == ["b"]
+    store.close()
+
+
+def test_locked(tmp_path: Path) -> None:
+    """A file that another process holds for too long says so."""
+    one = SqliteStore(str(tmp_path / "state.db"))
+    two = _with_pragma(tmp_path, "busy_timeout = 50")
+    one._connection.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StateUnavailable, match="another process held it"):
+        two.insert("p", "k", b"v")
+    one.close()
+    two.close()
+
+
+def test_closed(tmp_path: Path) -> None:
+    """A store used after it was closed raises a StateError, not one of SQLite's."""
+    store = SqliteStore(str(tmp_path / "state.db"))
+    store.close()
+    with pytest.raises(StateUnavailable, match="closed"):
+        store.read("p", "k")
