@@ -6,6 +6,7 @@ from typing import Annotated
 
 import msgspec
 import typer
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -74,11 +75,17 @@ def _print(shard: str, head: Head, fits: tuple[Fit, ...]) -> None:
         alerts.add_row(alert.rule, alert.deployment.name, alert.state, iso(alert.since), alert.mark)
     if head.alerts:
         console.print(alerts)
-    table = Table("baseline", "deployment", "expected", "spread a request", "bins", "from")
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
+    for title in ("deployment and baseline", "expected", "spread", "bins", "since"):
+        table.add_column(title, overflow="fold")
     for fit in sorted(fits, key=lambda fit: (fit.deployment, fit.key)):
         spread = f"{fit.spread:.0%}" if fit.ready and fit.kind != "before" else ""
         table.add_row(
-            fit.key, fit.deployment.name, _expected(fit), spread, str(fit.samples), iso(fit.slot)
+            f"{fit.deployment.name}\n  {fit.key}",
+            _expected(fit),
+            spread,
+            str(fit.samples),
+            iso(fit.slot)[5:16].replace("T", " "),
         )
     if fits:
         console.print(table)

@@ -155,12 +155,15 @@ class Fit(Value, frozen=True):
 
     @property
     def key(self) -> str:
-        """Names the question that this fit answers, e.g. `line ttlt given tokens_per_answer`."""
+        """Names the question that this fit answers, e.g. `ttlt given tokens_per_answer`."""
         return fit_key(self.kind, self.signal, self.given)
 
 
 def fit_key(kind: str, signal: str, given: str) -> str:
-    return f"{kind} {signal} {given}".rstrip()
+    """`ttlt`, `ttlt given tokens_per_answer`, `cache_match_rate before prompt_template`."""
+    if not given:
+        return signal
+    return f"{signal} {'before' if kind == 'before' else 'given'} {given}"
 
 
 class Alert(Value, frozen=True):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from shared.engine.evaluate import Context
+from shared.engine.evaluate import Context, key_of
 from shared.engine.lifecycle import Told
 from shared.engine.windows import Windows
 from shared.model import Chart, Component, Event, Evidence, Fact, episode_id, time_of
@@ -123,7 +123,7 @@ class Witness:
         found = {}
         for node in walk(self.rule.when):
             if isinstance(node, BeforeChange):
-                fit = self.context.setting.fits[f"before {node.signal} {node.kind}"][self.column]
+                fit = self.context.setting.fits[key_of(node)][self.column]
                 if fit:
                     when = f"{time_of(fit.slot):%H:%M} UTC"
                     name = f"{node.kind.replace('_', ' ')} changed"

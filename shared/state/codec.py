@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from shlex import quote
 from typing import Generic, TypeVar
 
 import msgspec
@@ -28,7 +29,7 @@ class CorruptState(StateError):
         self.partition, self.key, self.why = partition, key, why
         self.cure = cure or (
             "It was left as it is: restore it, or delete it with "
-            f"`tokenwatch state delete {partition} {key}`"
+            f"`tokenwatch state delete {quote(partition)} {quote(key)}`"
         )
         super().__init__(f"row {key} of partition {partition} cannot be read ({why}). {self.cure}")
 

@@ -1,10 +1,9 @@
-"""State in Azure Table Storage. A value lies in binary properties p0..p12 of one entity."""
+"""State in Azure Table Storage."""
 
 from __future__ import annotations
 
-import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -17,18 +16,15 @@ from azure.data.tables import TableClient, UpdateMode
 from shared.state.address import is_loopback
 from shared.state.calls import code_of, explain, persist
 from shared.state.keys import bound, escape, unescape
-from shared.state.store import MOST_PIECES, PIECE, Conflict, Entity, Exists, check_size
+from shared.state.records import Record, batches, entity_of, etag_of, identity, record_of
+from shared.state.store import Conflict, Entity, Exists
 
-MOST_OPERATIONS = 100
-MOST_BYTES = 4_000_000
-"""Of a transaction, whose limit is 4 MiB, as it goes over the wire."""
 TIMEOUT = 20
 """Seconds to connect, and to wait for an answer; the SDK's own are 300."""
 
+# Without it an insert is answered with all that was sent.
 _NO_ECHO: dict[str, Any] = {"response_preference": "return-no-content"}
-# Else an insert is answered with all that was sent.
 
-Record = dict[str, str | bytes]
 T = TypeVar("T")
 
 
@@ -67,7 +63,7 @@ class TableStore:
 
     def partition(self, partition: str, low: str = "", high: str = "") -> list[Entity]:
         rows = self._query(partition, low, high)
-        return [_entity(partition, row) for row in rows]
+        return [entity_of(partition, row) for row in rows]
 
     def keys(self, partition: str) -> list[str]:
         rows = self._query(partition, select=["RowKey"])
@@ -75,10 +71,10 @@ class TableStore:
 
     def read(self, partition: str, key: str) -> Entity | None:
         row = self._get(partition, key)
-        return None if row is None else _entity(partition, row)
+        return None if row is None else entity_of(partition, row)
 
     def insert(self, partition: str, key: str, value: bytes) -> Entity:
-        record = _record(partition, key, value)
+        record = record_of(partition, key, value)
         try:
             etag = self._call(partial(self._client.create_entity, record, **_NO_ECHO))["etag"]
         except Exists:
@@ -89,7 +85,7 @@ class TableStore:
 
     def replace(self, entity: Entity, value: bytes) -> Entity:
         partition, key = entity.partition, entity.key
-        record = _record(partition, key, value)
+        record = record_of(partition, key, value)
         try:
             answer = self._call(
                 lambda: self._client.update_entity(
@@ -107,14 +103,14 @@ class TableStore:
         return Entity(partition, key, value, str(etag))
 
     def write(self, partition: str, values: Mapping[str, bytes]) -> None:
-        records = [_record(partition, key, value) for key, value in values.items()]
-        for batch in _batches(records):
+        records = [record_of(partition, key, value) for key, value in values.items()]
+        for batch in batches(records):
             operations = [("upsert", record, {"mode": UpdateMode.REPLACE}) for record in batch]
             self._call(partial(self._client.submit_transaction, operations))
 
     def delete(self, partition: str, keys: Iterable[str]) -> None:
-        records = [_identity(partition, key) for key in dict.fromkeys(keys)]
-        for batch in _batches(records):
+        records = [identity(partition, key) for key in dict.fromkeys(keys)]
+        for batch in batches(records):
             operations = [("delete", record) for record in batch]
             try:
                 self._call(partial(self._client.submit_transaction, operations))
@@ -153,7 +149,7 @@ class TableStore:
         A write whose answer was lost is tried again and then meets itself.
         """
         row = self._get(partition, key, ["writer"])
-        return _etag(row) if row and row.get("writer") == record["writer"] else None
+        return etag_of(row) if row and row.get("writer") == record["writer"] else None
 
     def _call(self, call: Callable[[], T]) -> T:
         try:
@@ -174,42 +170,3 @@ class TableStore:
         except ResourceExistsError as error:
             if code_of(error) != "TableAlreadyExists":
                 raise
-
-
-def _identity(partition: str, key: str) -> Record:
-    return {"PartitionKey": escape(partition), "RowKey": escape(key)}
-
-
-def _record(partition: str, key: str, value: bytes) -> Record:
-    check_size(partition, key, value)
-    record = _identity(partition, key) | {"writer": secrets.token_hex(8)}
-    for number, start in enumerate(range(0, max(len(value), 1), PIECE)):
-        record[f"p{number}"] = value[start : start + PIECE]
-    return record
-
-
-def _entity(partition: str, row: Mapping[str, object]) -> Entity:
-    pieces = (row.get(f"p{number}") for number in range(MOST_PIECES))
-    value = b"".join(piece for piece in pieces if isinstance(piece, bytes))
-    return Entity(partition, unescape(str(row["RowKey"])), value, _etag(row))
-
-
-def _etag(row: Mapping[str, object]) -> str:
-    metadata: Mapping[str, object] = getattr(row, "metadata", {})
-    return str(metadata["etag"])
-
-
-def _batches(records: Sequence[Record]) -> Iterator[list[Record]]:
-    """Parts that fit into one transaction each."""
-    batch: list[Record] = []
-    size = 0
-    for record in records:
-        # Base64 takes 4 bytes for 3; headers and names of an operation stay below 4 KiB.
-        cost = 4096 + sum(len(value) * 4 // 3 for value in record.values())
-        if batch and (len(batch) == MOST_OPERATIONS or size + cost > MOST_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(record)
-        size += cost
-    if batch:
-        yield batch

@@ -24,7 +24,7 @@ def slots(first: int, last: int) -> range:
 
 
 def test_d01_a_firing_alert_without_points_stays_firing_and_says_so(tmp_path: Path) -> None:
-    """Requests flow on but the metric falls silent for three hours: no resolve, marked `no data`."""
+    """Requests flow but the metric is silent for three hours: no resolve, marked `no data`."""
     deployment = Deployment(300).set("ttlt", 15_000, 60, 100)
     deployment.set("ttlt", np.nan, 100)
     with scene(recording(deployment), tmp_path) as one:
@@ -80,14 +80,13 @@ def test_d08_a_restart_while_firing_sends_the_resolve(tmp_path: Path) -> None:
 
 
 def test_d09_late_data_does_not_judge_a_minute_again(tmp_path: Path) -> None:
-    """The minute that fired turns out clear later: nothing is taken back, nothing resolved by it."""
+    """The minute that fired turns out clear later: nothing is taken back or resolved by it."""
     source = recording(throttled(60, 30, 31))
-    with scene(source, tmp_path) as one:
-        with one.watchdog() as watch:
-            before = [e for s in slots(20, 31) for e in one.tick(watch, s).events]
-            _rewrite(source, "AzureOpenAIProvisionedManagedUtilizationV2", START + 30, 40.0)
-            after = [e for s in slots(31, 38) for e in one.tick(watch, s).events]
-            (head,) = watch.ledger.heads()[0].values()
+    with scene(source, tmp_path) as one, one.watchdog() as watch:
+        before = [e for s in slots(20, 31) for e in one.tick(watch, s).events]
+        _rewrite(source, "AzureOpenAIProvisionedManagedUtilizationV2", START + 30, 40.0)
+        after = [e for s in slots(31, 38) for e in one.tick(watch, s).events]
+        (head,) = watch.ledger.heads()[0].values()
     assert told(before) == [(*THROTTLED, 30)]
     assert after == []
     assert [alert.state for alert in head.value.alerts] == ["firing"]

@@ -15,7 +15,7 @@ from shared.model import HOLD
 from shared.pipeline import Watch
 from shared.settings import SettingsError, read_settings
 from shared.teams.address import check_url
-from tests.pipeline.story import START, Deployment, recording, rule, rules_folder, scene, told
+from tests.pipeline.story import START, recording, rule, rules_folder, scene, told
 from tests.pipeline.test_deciding import slots, throttled
 
 HOURS = 3 * 60
@@ -141,7 +141,7 @@ def test_a_webhook_that_is_gone_keeps_the_message_and_says_what_to_do(tmp_path: 
 
 
 def test_missing_and_wrong_settings_are_all_named_at_once() -> None:
-    """An empty environment and a bad one each give every problem, with what to set and no secret."""
+    """An empty environment and a bad one each give every problem, with a cure and no secret."""
     with pytest.raises(SettingsError) as empty:
         read_settings({}, check_url)
     assert [line.split()[0] for line in empty.value.problems] == [
@@ -183,9 +183,7 @@ def test_a_corrupt_head_stops_its_shard_alone_and_is_left_as_it_is(tmp_path: Pat
 def _spoil_head(database: sqlite3.Connection) -> None:
     (table,) = database.execute("select name from sqlite_master where type='table'").fetchone()
     key = database.execute(f"select min(key) from {table} where partition='heads'").fetchone()[0]
-    database.execute(
-        f"update {table} set value=x'ff00' where partition='heads' and key=?", (key,)
-    )
+    database.execute(f"update {table} set value=x'ff00' where partition='heads' and key=?", (key,))
 
 
 def _spoiled(database: sqlite3.Connection) -> int:

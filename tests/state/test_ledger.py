@@ -85,7 +85,7 @@ def test_second_worker_loses(another: OpenStore) -> None:
     prior = one.commit(SHARD, None, Head(attempt=FIRST), {})
     winner = one.commit(SHARD, prior, Head(attempt=SECOND, watermarks={"a": 2}), {})
     late = attempt_id(NOW + 61, "cccccc")
-    with pytest.raises(Lost, match="another worker committed shard .*nothing to do"):
+    with pytest.raises(Lost, match="another worker committed shard"):
         two.commit(SHARD, prior, Head(attempt=late), {event_row(late): pack((event("x"),))})
     assert two.heads()[0] == {SHARD: winner}
     with pytest.raises(Lost):
