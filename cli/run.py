@@ -20,7 +20,8 @@ from cli.playback import stage, write_cards
 from cli.shown import console, errors, fail, print_events, tally_table
 from emulator.recording import Recording
 from shared.model import iso, slot_of
-from shared.pipeline import Report, tick
+from shared.pipeline import Report, Watch, tick
+from shared.state.store import StateError
 
 RULES = Path(__file__).parent.parent / "rules"
 
@@ -67,13 +68,23 @@ def run(
             errors.print(Text(str(problem), style="red"))
         try:
             while True:
-                report = tick(watch, datetime.now(UTC))
-                _tell(report, as_json=as_json)
+                ok = _tick(watch, as_json=as_json)
                 if once:
-                    raise typer.Exit(1 if report.troubles else 0)
+                    raise typer.Exit(0 if ok else 1)
                 time.sleep(60 - time.time() % 60)
         except KeyboardInterrupt:
             errors.print("stopped; the next run catches up")
+
+
+def _tick(watch: Watch, *, as_json: bool) -> bool:
+    """One tick; whether nothing went wrong. What did is tried again with the next."""
+    try:
+        report = tick(watch, datetime.now(UTC))
+    except StateError as error:
+        errors.print(Text(f"error: {error}", style="red"))
+        return False
+    _tell(report, as_json=as_json)
+    return not report.troubles
 
 
 def _tell(report: Report, *, as_json: bool) -> None:

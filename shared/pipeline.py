@@ -54,6 +54,10 @@ BUDGET = 50.0
 """Seconds a tick may take; what is left waits for the next."""
 JUDGING = 30.0
 """Seconds of it after which no further slot is begun, so that there is time to tell."""
+REMEMBERED = 24 * 60
+"""Minutes for which a change matters: longer than a catch-up and what it looks back."""
+GRACE = 3600.0
+"""Seconds after which a row that no head names is nobody's work in progress any more."""
 BUCKETS = 16
 """Rows over which a shard's fits are spread, so that a refit rewrites few of them."""
 
@@ -69,8 +73,10 @@ class Watch:
     channels: Mapping[str, Webhook]
     links: Links
     session: requests.Session = field(default_factory=requests.Session)
-    fits: dict[str, tuple[Fit, ...]] = field(default_factory=dict)
-    """Rows of fits by name: what the heads name need not be read again."""
+    fits: dict[str, dict[str, tuple[Fit, ...]]] = field(default_factory=dict)
+    """By shard, the rows of fits by name: what the head names need not be read again."""
+    swept: dict[str, int] = field(default_factory=dict)
+    """By shard: the hour in which its leftovers were last deleted."""
     sleep: Callable[[float], None] = sleep
     """Waits between two posts to one channel."""
 
@@ -97,7 +103,7 @@ def tick(watch: Watch, now: datetime) -> Report:
     """
     began = monotonic()
     heads, corrupt = watch.ledger.heads()
-    changes = watch.ledger.changes()
+    changes = watch.ledger.changes(since=slot_of(now) - REMEMBERED)
     shards: dict[str, list[Account]] = defaultdict(list)
     for account in watch.accounts:
         if account.shard not in corrupt:
@@ -150,7 +156,7 @@ def _judge_and_commit(
     try:
         done = judge_shard(work, head.watermarks, _standing(watch, shard, head))
         if done.watermarks:
-            _commit(watch, shard, prior, done, now)
+            _sweep(watch, shard, _commit(watch, shard, prior, done, now), now)
     except Lost:
         log.info("another worker has judged %s", shard)
         return Report()
@@ -171,10 +177,12 @@ def _judge_and_commit(
 
 def _standing(watch: Watch, shard: str, head: Head) -> Standing:
     """What the head and the rows it names remember."""
-    missing = {b: name for b, name in head.fits.items() if name not in watch.fits}
+    rows = watch.fits.get(shard, {})
+    missing = {b: name for b, name in head.fits.items() if name not in rows}
     read = _buckets(watch.ledger.fits(shard, missing.values()))
-    watch.fits |= {name: read[bucket] for bucket, name in missing.items()}
-    fits = [fit for name in head.fits.values() for fit in watch.fits[name]]
+    rows = rows | {name: read[bucket] for bucket, name in missing.items()}
+    watch.fits[shard] = {name: rows[name] for name in head.fits.values()}
+    fits = [fit for row in watch.fits[shard].values() for fit in row]
     return Standing(
         head.known, head.alerts, head.episodes, {(f.deployment.key, f.key): f for f in fits}
     )
@@ -186,45 +194,50 @@ def _commit(
     prior: Versioned[Head] | None,
     done: Done,
     now: datetime,
-) -> None:
+) -> Head:
     """Rows first, then the head by its ETag."""
     head = prior.value if prior else Head()
     attempt = attempt_id(now.timestamp(), secrets.token_hex(3))
-    rows, fits = _fit_rows(watch, head, done, attempt)
+    rows, fits = _fit_rows(watch.fits[shard], head, done, attempt)
     events = head.events
     if done.judged.events:
         events = (*events, name := event_row(attempt))
         rows[name] = pack(done.judged.events)
     standing = done.judged.standing
-    watch.ledger.commit(
-        shard,
-        prior,
-        Head(
-            build=watch.rulebook.build,
-            attempt=attempt,
-            watermarks={**head.watermarks, **done.watermarks},
-            known=standing.known,
-            alerts=standing.alerts,
-            episodes=standing.episodes,
-            fits=fits,
-            events=events,
-        ),
-        rows,
+    following = Head(
+        build=watch.rulebook.build,
+        attempt=attempt,
+        watermarks={**head.watermarks, **done.watermarks},
+        known=standing.known,
+        alerts=standing.alerts,
+        episodes=standing.episodes,
+        fits=fits,
+        events=events,
     )
+    watch.ledger.commit(shard, prior, following, rows)
+    return following
+
+
+def _sweep(watch: Watch, shard: str, head: Head, now: datetime) -> None:
+    """Deletes, once an hour, the rows that crashed or beaten attempts left behind."""
+    hour = slot_of(now) // 60
+    if watch.swept.get(shard) != hour:
+        watch.swept[shard] = hour
+        watch.ledger.sweep(shard, head, now.timestamp(), GRACE)
 
 
 def _fit_rows(
-    watch: Watch, head: Head, done: Done, attempt: str
+    kept: dict[str, tuple[Fit, ...]], head: Head, done: Done, attempt: str
 ) -> tuple[dict[str, bytes], dict[str, str]]:
-    """The rows of fits that changed, and the name of every bucket's row."""
+    """The rows of fits that changed, and the name of every bucket's row; `kept` learns them."""
     ordered = sorted(done.judged.standing.fits.items())
     rows, names = {}, {}
     for bucket, fits in _buckets(fit for _, fit in ordered).items():
         names[bucket] = head.fits.get(bucket, "")
-        if watch.fits.get(names[bucket]) != fits:
+        if kept.get(names[bucket]) != fits:
             names[bucket] = fit_row(bucket, attempt)
             rows[names[bucket]] = pack(fits)
-            watch.fits[names[bucket]] = fits
+            kept[names[bucket]] = fits
     return rows, names
 
 

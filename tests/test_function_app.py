@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from emulator.azurite import azurite
+from emulator.azurite import Azurite
 from shared.model import SETTLE, time_of
 from shared.state import open_store
 from shared.state.ledger import Ledger
@@ -64,10 +64,13 @@ def test_a_tick_without_settings_names_all_that_are_missing() -> None:
         assert name in failed.stderr
 
 
-def test_one_tick_of_the_app_against_emulator_and_azurite(tmp_path: Path) -> None:
+def test_one_tick_of_the_app_against_emulator_and_azurite(
+    tmp_path: Path, emulated: Azurite
+) -> None:
     """The timer's function judges a slot, commits it to Table Storage and posts the card."""
     full = Deployment(60).set("utilization", 104, 30).set("throttled", 3, 30)
-    with azurite() as storage, scene(recording(full), tmp_path) as one:
+    storage = emulated
+    with scene(recording(full), tmp_path) as one:
         now = time_of(START + 30 + SETTLE + 1)
         one.server.clock.set(now)
         (account,) = one.source.accounts.values()

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
 
 import pytest
 
-from emulator.azurite import Azurite, azurite
-
-
-@pytest.fixture(scope="session")
-def emulated() -> Iterator[Azurite]:
-    """One Azurite for each worker of the test run."""
-    with azurite() as running:
-        yield running
+from emulator.azurite import Azurite
 
 
 @pytest.fixture

@@ -12,17 +12,9 @@ from shared.state.ledger import Ledger
 from shared.state.sqlite import SqliteStore
 from shared.state.store import StateStore
 from shared.state.tables import TableStore, connect
-from tests.azurite import Azurite, azurite
 
 OpenStore = Callable[[], StateStore]
 """Opens the test's store once more, as another worker would."""
-
-
-@pytest.fixture(scope="session")
-def emulated() -> Iterator[Azurite]:
-    """One Azurite for each worker of the test run."""
-    with azurite() as running:
-        yield running
 
 
 @pytest.fixture(params=["sqlite", "table"])

@@ -10,12 +10,12 @@ import pytest
 from azure.core.credentials import AccessToken, TokenCredential
 
 import tests.azurite
+from emulator.azurite import Azurite, azurite
 from shared.state import open_store
 from shared.state.address import split_table
 from shared.state.sqlite import SqliteStore
 from shared.state.store import StateStore
 from shared.state.tables import TableStore
-from tests.azurite import Azurite, azurite
 
 KEY = "c2Vj/cmV0+LWtleQ=="
 ROOT = Path(__file__).parents[2]

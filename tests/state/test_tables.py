@@ -10,6 +10,7 @@ import pytest
 from azure.core.credentials import AccessToken
 from azure.core.exceptions import ClientAuthenticationError
 
+from emulator.azurite import Azurite
 from shared.model import Head
 from shared.state.calls import TRIES
 from shared.state.ledger import Ledger, Versioned
@@ -25,7 +26,6 @@ from shared.state.store import (
     TooLarge,
 )
 from shared.state.tables import TableStore, connect
-from tests.azurite import Azurite
 from tests.state.fake_tables import CREATED, EMPTY, SECRET, Answer, Fake, error, fake_tables, html
 
 BUSY = error(503, "ServerBusy")
