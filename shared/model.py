@@ -177,7 +177,7 @@ class Alert(Value, frozen=True):
     last_known: Slot
     """Latest slot with a verdict other than unknown."""
     elapsed: int = 0
-    """Known slots since the first breach."""
+    """Breaches since the first one; what lies between the thresholds does not count."""
     recent: tuple[tuple[Slot, bool], ...] = ()
     """Last known slots and whether they breached, for `n of m`."""
     fired: Slot | None = None

@@ -106,8 +106,11 @@ def tick(watch: Watch, now: datetime) -> Report:
     changes = watch.ledger.changes(since=slot_of(now) - REMEMBERED)
     shards: dict[str, list[Account]] = defaultdict(list)
     for account in watch.accounts:
-        if account.shard not in corrupt:
-            shards[account.shard].append(account)
+        shards[account.shard].append(account)
+    for shard in heads:
+        shards[shard]  # accounts may have been taken out of the settings: their alerts end
+    for shard in corrupt:
+        shards.pop(shard, None)
 
     def one(shard: str) -> Report:
         work = Work(
@@ -155,7 +158,7 @@ def _judge_and_commit(
     head = prior.value if prior else Head()
     try:
         done = judge_shard(work, head.watermarks, _standing(watch, shard, head))
-        if done.watermarks:
+        if done.watermarks != head.watermarks or done.judged.events:
             _sweep(watch, shard, _commit(watch, shard, prior, done, now), now)
     except Lost:
         log.info("another worker has judged %s", shard)
@@ -165,6 +168,7 @@ def _judge_and_commit(
     except Exception as error:
         log.exception("shard %s failed", shard)
         return Report(troubles=(f"{shard}: {type(error).__name__}: {error}",))
+    # A new account has no watermark yet: it begins with one slot.
     reached = [slot - head.watermarks.get(a, slot - 1) for a, slot in done.watermarks.items()]
     return Report(
         slots=max(reached, default=0),
@@ -207,7 +211,7 @@ def _commit(
     following = Head(
         build=watch.rulebook.build,
         attempt=attempt,
-        watermarks={**head.watermarks, **done.watermarks},
+        watermarks=dict(done.watermarks),
         known=standing.known,
         alerts=standing.alerts,
         episodes=standing.episodes,
@@ -297,5 +301,8 @@ def _log(report: Report, seconds: float) -> None:
     )
     for failure in report.failures:
         log.warning("query failed: %s", failure)
+    for message in report.messages:
+        if message.error:
+            log.error("channel %s, message %s: %s", message.channel, message.id, message.error)
     for trouble in report.troubles:
         log.error("%s", trouble)

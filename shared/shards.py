@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from shared.engine.baseline import Due
 from shared.engine.frame import Frame, deployments_in, frame_of
-from shared.engine.judge import Case, Judged, Standing, all_offsets, lead
+from shared.engine.judge import Case, Judged, Standing, all_offsets, dismiss, lead
 from shared.engine.lifecycle import skip
 from shared.engine.walk import walk
 from shared.model import (
@@ -47,7 +47,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Done:
-    """What came of it. `watermarks` holds the accounts that got further."""
+    """What came of it; `watermarks` holds every account that was ever judged and is watched."""
 
     judged: Judged
     watermarks: Mapping[str, Slot] = field(default_factory=dict)
@@ -73,13 +73,20 @@ def judge_shard(work: Work, watermarks: Mapping[str, Slot], standing: Standing) 
     groups: dict[Slot, list[Account]] = defaultdict(list)
     for account in work.accounts:
         groups[watermarks.get(account.id, work.settled - 1) + 1].append(account)
-    watched = {account.id for account in work.accounts}
-    unwatched = {one.deployment.account for one in standing.known} - watched
-    done = Done(Judged(standing.of(unwatched)))
+    reached = {a.id: watermarks[a.id] for a in work.accounts if a.id in watermarks}
+    done = Done(_unwatched(work, standing), reached)
     for first, accounts in sorted(groups.items()):
         part = standing.of({account.id for account in accounts})
         done = done.also(_judge_group(work, accounts, first, part))
     return done
+
+
+def _unwatched(work: Work, standing: Standing) -> Judged:
+    """Forgets the accounts that were taken out of the settings; told alerts of theirs end."""
+    watched = {account.id for account in work.accounts}
+    gone = [alert for alert in standing.alerts if alert.deployment.account not in watched]
+    ended = dismiss(standing, gone, work.settled, "no longer watched", {})
+    return replace(ended, standing=Standing())
 
 
 def _judge_group(work: Work, accounts: Sequence[Account], first: Slot, standing: Standing) -> Done:

@@ -149,13 +149,13 @@ class Context:
                 raise TypeError(f"{node} is a condition, not a value")
 
     def _own_window(self, node: Window) -> Floats:
-        if node.how in ("min", "max"):
-            return self.windows.extreme(node.signal, node.minutes, node.how)
         lengths = np.minimum(self.windows.lengths(node.minutes), self.available)
+        if node.how in ("min", "max"):
+            return self.windows.extreme(node.signal, lengths, node.how)
         value = self.windows.value(node.signal, lengths)
         component = self.rulebook.signals[node.signal].component
         if node.how == "avg" and component and component.aggregation == "total":
-            return value / node.minutes
+            return arithmetic("/", value, lengths.astype(np.float64))
         return value
 
     def _expected(self, signal: str, given: str) -> Floats:

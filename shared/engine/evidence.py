@@ -191,7 +191,7 @@ def event_of(told: Told, witness: Witness, region: str) -> Event:
 
 
 def farewell(told: Told, region: str) -> Event:
-    """The event of an alert whose rule is gone: there is no condition left to show."""
+    """The event of an alert that ends from outside: there is no condition left to show."""
     alert = told.alert
     episode = episode_id(alert.rule, alert.deployment, alert.since)
     return Event(
@@ -207,7 +207,7 @@ def farewell(told: Told, region: str) -> Event:
         runbook="",
         deployment=alert.deployment,
         region=region,
-        summary="The rule was removed or no longer covers this deployment.",
+        summary=_FAREWELLS[told.reason],
         reason=told.reason,
     )
 
@@ -224,6 +224,11 @@ def _rounded(value: float | np.float64 | None) -> float | None:
     return float(f"{value:.6g}")
 
 
+_FAREWELLS = {
+    "rule removed": "The rule was removed or no longer covers this deployment.",
+    "vanished": "The deployment is no longer there.",
+    "no longer watched": "The account was taken out of the settings.",
+}
 _SIGNS = {
     "<": "below",
     "<=": "at most",

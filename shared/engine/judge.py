@@ -27,7 +27,7 @@ from shared.engine.evaluate import (
 )
 from shared.engine.evidence import Witness, event_of, farewell
 from shared.engine.frame import Bools, Frame
-from shared.engine.lifecycle import Told, end, step
+from shared.engine.lifecycle import Ending, Told, end, step
 from shared.engine.windows import Windows
 from shared.model import (
     EPISODE_MEMORY,
@@ -143,14 +143,34 @@ def retire(case: Case, standing: Standing, slot: Slot) -> Judged:
     if case.rulebook.errors:
         return Judged(standing)
     rules = {rule.name: rule for rule in case.rulebook.rules}
-    kept, events = [], []
+    gone = []
     for alert in standing.alerts:
         rule, account = rules.get(alert.rule), case.accounts[alert.deployment.account]
-        if rule and rule.scope.matches(account, alert.deployment):
-            kept.append(alert)
-        elif told := end(alert, slot, "rule removed")[1]:
-            events.append(farewell(told, account.region))
-    return Judged(replace(standing, alerts=tuple(kept)), tuple(events))
+        if rule is None or not rule.scope.matches(account, alert.deployment):
+            gone.append(alert)
+    return dismiss(standing, gone, slot, "rule removed", case.accounts)
+
+
+def dismiss(
+    standing: Standing,
+    gone: Collection[Alert],
+    slot: Slot,
+    reason: Ending,
+    accounts: Mapping[str, Account],
+) -> Judged:
+    """Ends some alerts for a reason of ours; those that were told are told to be over."""
+    events = []
+    for alert in gone:
+        if told := end(alert, slot, reason)[1]:
+            account = accounts.get(alert.deployment.account)
+            events.append(farewell(told, account.region if account else ""))
+    ended = {(alert.rule, alert.deployment.key, alert.since) for alert in gone}
+    episodes = tuple(
+        but(e, end=slot) if (e.rule, e.deployment.key, e.since) in ended else e
+        for e in standing.episodes
+    )
+    kept = tuple(alert for alert in standing.alerts if alert not in gone)
+    return Judged(replace(standing, alerts=kept, episodes=episodes), tuple(events))
 
 
 def judge(case: Case, standing: Standing, first: Slot, last: Slot) -> Judged:

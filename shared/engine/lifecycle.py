@@ -96,7 +96,7 @@ def _known(hold: Hold, alert: Alert, slot: Slot, *, breached: bool) -> Alert:
     return replace(
         alert,
         last_known=slot,
-        elapsed=alert.elapsed + (slot != alert.since),
+        elapsed=alert.elapsed + (breached and slot != alert.since),
         recent=recent,
         mark="",
         quiet_since=None,
@@ -116,7 +116,10 @@ def _worse(rule: Rule, worst: float | None, value: float | None) -> float | None
     return min(worst, value) if low else max(worst, value)
 
 
-def end(alert: Alert, slot: Slot, reason: Literal["vanished", "rule removed"]) -> Step:
+Ending = Literal["vanished", "rule removed", "no longer watched"]
+
+
+def end(alert: Alert, slot: Slot, reason: Ending) -> Step:
     """Ends an alert whose deployment or rule is no longer there; only a told one is told."""
     return None, Told("resolved", alert, slot, reason) if alert.state == "firing" else None
 

@@ -43,13 +43,14 @@ class Windows:
         value = self._formula(signal.formula, lengths)
         return value * 100 if signal.percent else value
 
-    def extreme(self, name: str, minutes: int, how: str) -> Floats:
-        """The lowest or highest minute of a window."""
+    def extreme(self, name: str, lengths: Lengths, how: str) -> Floats:
+        """The lowest or highest minute of windows of the given lengths."""
         best = np.full(self.shape, np.nan)
         choose = np.fmin if how == "min" else np.fmax
-        for back in range(minutes):
+        for back in range(int(lengths.max(initial=0))):
             earlier = Windows(self.frame, self.signals, self.first - back, self.count, 1)
-            best = choose(best, earlier.value(name, earlier.lengths(1)))
+            value = earlier.value(name, earlier.lengths(1))
+            best = np.where(lengths > back, choose(best, value), best)
         return best
 
     def _formula(self, node: Node, lengths: Lengths) -> Floats:
@@ -66,12 +67,12 @@ class Windows:
         component = signal.component
         assert component is not None
         if component.aggregation in ("minimum", "maximum"):
-            return take(self._extremes(component), lengths) * signal.unit.scale
+            return take(self._extremes(component), lengths)
         total, weight = self._sums(component, signal.weight)
         value, by = take(total, lengths), take(weight, lengths)
         if component.aggregation == "average":
-            return divide(value, by) * signal.unit.scale
-        return np.where(by > 0, value, np.nan) * signal.unit.scale
+            return divide(value, by)
+        return np.where(by > 0, value, np.nan)
 
     def _sums(self, component: Component, weight: str) -> tuple[Floats, Floats]:
         """Stacks of the weighted sum and of the weights; a point that is missing weighs 0."""

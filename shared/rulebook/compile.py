@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from shared.rulebook.ast import Compare, Node, Number, Signal, Window, walk
+from shared.rulebook.ast import Binary, Compare, Node, Number, Signal, Window, walk
 from shared.rulebook.expressions import parse_condition, parse_value
 from shared.rulebook.problems import ExpressionError, Mark, Problem, nearest
 from shared.rulebook.rules import Hold, Override, Rule, Scope, SignalDef
@@ -162,6 +162,13 @@ class _Compiler:
             return None
 
     def _window_use(self, rule: Rule) -> None:
+        for fitted in rule.fits:
+            if extensive(Signal(fitted.signal), self.signals):
+                self._error(
+                    f"what is normal for {fitted.signal} depends on the length of the window",
+                    "Compare a quotient, e.g. tokens_per_answer, or an average.",
+                    "when",
+                )
         for node in (n for root in rule.nodes for n in walk(root)):
             if isinstance(node, Window) and node.how == "sum":
                 component = self.signals[node.signal].component
@@ -198,6 +205,19 @@ class _Compiler:
 
     def _error(self, message: str, cure: str, *where: str | int) -> None:
         self.reporter.error((*self.path, *where), f"{self.spec.name}: {message}", cure)
+
+
+def extensive(node: Node, signals: Mapping[str, SignalDef]) -> bool:
+    """Whether a value grows with the length of its window, as totals do and quotients do not."""
+    if isinstance(node, Binary):
+        left, right = extensive(node.left, signals), extensive(node.right, signals)
+        return left and not right if node.op == "/" else left or right
+    if not isinstance(node, Signal):
+        return False
+    signal = signals[node.name]
+    if signal.formula is not None:
+        return extensive(signal.formula, signals)
+    return signal.component is not None and signal.component.aggregation == "total"
 
 
 def _scope(spec: ScopeSpec) -> Scope:

@@ -170,5 +170,3 @@ class Rulebook:
             nodes = [part[0] for part in rule.summary if not isinstance(part, str)]
             names |= dict.fromkeys(signals_of(*nodes))
         return self.components(*names)
-
-

@@ -94,8 +94,14 @@ def _metric(name: str, spec: SignalSpec, unit: Unit, reporter: Reporter) -> Metr
                 f"{metric.name} has no dimension {dimension}",
                 cure,
             )
+    if spec.weight and spec.aggregation != "average":
+        reporter.error(
+            ("signals", name, "weight"),
+            f"{spec.aggregation} values are not weighted",
+            "Leave it out.",
+        )
     wanted = _METRIC_UNITS.get(metric.unit)
-    if (wanted and unit.bases != wanted.bases) or (not wanted and not unit.counted):
+    if (wanted and unit != wanted) or unit.scale != 1 or (not wanted and not unit.counted):
         cure = f"Write unit: {wanted or 'requests, tokens or another count'}."
         reporter.error(("signals", name, "unit"), f"{metric.name} is not measured in {unit}", cure)
     return metric

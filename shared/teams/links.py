@@ -71,7 +71,7 @@ class Links:
 
     def foundry(self, event: Event) -> str:
         """The deployment's page in Foundry."""
-        if not (self.tenant and self.portal.foundry):
+        if not (self.tenant and self.portal.foundry and event.deployment.name):
             return ""
         account = event.deployment.account
         page = _quoted(f"{account}/deployments/{event.deployment.name}")

@@ -180,3 +180,17 @@ def test_slots_too_far_back_are_named_and_not_judged(tmp_path: Path) -> None:
     resolved = {event.rule for event in events if event.kind == "resolved"}
     assert resolved == {"ProvisionedThrottling", "ProvisionedCapacityUsedUp", "SuccessRateLow"}
     assert sum("Unjudged" in card for card in cards) == 1
+
+
+def test_an_account_that_is_no_longer_watched_takes_its_alerts_with_it(tmp_path: Path) -> None:
+    """Taken out of the settings, a firing account is told to be over and forgotten."""
+    other = Deployment(90, account=throttled(1, 0, 1).account.replace("/story", "/other"))
+    with scene(recording(throttled(90, 30, 80), other), tmp_path) as one:
+        one.live(slots(25, 40))
+        left = f"swedencentral={other.account}"
+        with one.watchdog(TOKENWATCH_ACCOUNTS=left) as watch:
+            events = [e for s in slots(40, 42) for e in one.tick(watch, s).events]
+            (head,) = watch.ledger.heads()[0].values()
+    assert {(event.kind, event.reason) for event in events} == {("resolved", "no longer watched")}
+    assert head.value.alerts == ()
+    assert list(head.value.watermarks) == [other.account.casefold()]

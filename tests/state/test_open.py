@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from azure.core.credentials import AccessToken, TokenCredential
 
-import tests.azurite
+import emulator.azurite
 from emulator.azurite import Azurite, azurite
 from shared.state import open_store
 from shared.state.address import split_table
@@ -131,6 +131,6 @@ def test_wrong_settings(url: str) -> None:
 
 def test_azurite_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without node_modules the tests fail with what to run."""
-    monkeypatch.setattr(tests.azurite, "SCRIPT", tmp_path / "absent.js")
+    monkeypatch.setattr(emulator.azurite, "SCRIPT", tmp_path / "absent.js")
     with pytest.raises(RuntimeError, match="run `make setup`"), azurite():
         pass
