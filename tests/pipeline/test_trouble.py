@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -170,13 +171,13 @@ def test_a_corrupt_head_stops_its_shard_alone_and_is_left_as_it_is(tmp_path: Pat
     other.account = other.account.replace("accounts/story", "accounts/other").replace("09/", "08/")
     with scene(recording(throttled(60, 30, 40), other), tmp_path) as one:
         one.live(slots(25, 28))
-        with sqlite3.connect(tmp_path / "state.db") as database:
+        with closing(sqlite3.connect(tmp_path / "state.db")) as database:
             _spoil_head(database)
         with one.watchdog() as watch:
             reports = [one.tick(watch, slot) for slot in slots(28, 33)]
     assert len({e.deployment.account for r in reports for e in r.events}) == 1
     assert all("cannot be read" in report.troubles[0] for report in reports)
-    with sqlite3.connect(tmp_path / "state.db") as database:
+    with closing(sqlite3.connect(tmp_path / "state.db")) as database:
         assert _spoiled(database) == 1
 
 
@@ -184,6 +185,7 @@ def _spoil_head(database: sqlite3.Connection) -> None:
     (table,) = database.execute("select name from sqlite_master where type='table'").fetchone()
     key = database.execute(f"select min(key) from {table} where partition='heads'").fetchone()[0]
     database.execute(f"update {table} set value=x'ff00' where partition='heads' and key=?", (key,))
+    database.commit()
 
 
 def _spoiled(database: sqlite3.Connection) -> int:
