@@ -57,7 +57,9 @@ def run(
 
     Example: `tokenwatch run --recording day.csv --from 2024-06-07T02:49`
     """
-    logging.basicConfig(level=logging.INFO if verbose else logging.ERROR, format="%(message)s")
+    # The failures that a tick logs are printed by _tell; the SDK's own log is for debuggers.
+    logging.basicConfig(level=logging.CRITICAL, format="%(message)s")
+    logging.getLogger("tokenwatch").setLevel(logging.INFO if verbose else logging.CRITICAL)
     if recording:
         _replay(recording, rules or RULES, state, (begin, until), cards, as_json=as_json)
         return

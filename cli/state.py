@@ -6,8 +6,6 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
 from cli.change import StateOption
@@ -70,33 +68,24 @@ def _print(shard: str, head: Head, fits: tuple[Fit, ...]) -> None:
     console.rule(f"shard {shard}", align="left")
     for account, slot in head.watermarks.items():
         console.print(f"{account.rsplit('/', 1)[-1]}: judged up to {iso(slot)}")
-    alerts = Table("alert", "deployment", "state", "since", "mark", title_justify="left")
     for alert in head.alerts:
-        alerts.add_row(alert.rule, alert.deployment.name, alert.state, iso(alert.since), alert.mark)
-    if head.alerts:
-        console.print(alerts)
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False)
-    for title in ("deployment and baseline", "expected", "spread", "bins", "since"):
-        table.add_column(title, overflow="fold")
+        mark = f" ({alert.mark})" if alert.mark else ""
+        where, since = alert.deployment.name, iso(alert.since)
+        console.print(f"{alert.state}{mark}: {alert.rule} on {where} since {since}")
     for fit in sorted(fits, key=lambda fit: (fit.deployment, fit.key)):
-        spread = f"{fit.spread:.0%}" if fit.ready and fit.kind != "before" else ""
-        table.add_row(
-            f"{fit.deployment.name}\n  {fit.key}",
-            _expected(fit),
-            spread,
-            str(fit.samples),
-            iso(fit.slot)[5:16].replace("T", " "),
-        )
-    if fits:
-        console.print(table)
+        console.print(f"baseline of {fit.deployment.name}: [bold]{fit.key}[/bold]")
+        for line in _explained(fit):
+            console.print(f"    {line}")
 
 
-def _expected(fit: Fit) -> str:
+def _explained(fit: Fit) -> list[str]:
+    since = f"valid since {iso(fit.slot)}"
     if not fit.ready:
-        return "learning: too little history"
-    if fit.kind == "line":
-        return (
-            f"{fit.intercept:.4g} + {fit.slope:.4g} x {fit.given} ({fit.low:.4g}..{fit.high:.4g})"
-        )
-    reference = f" before {fit.reference}" if fit.reference else ""
-    return f"{fit.level:.4g}{reference}"
+        return [f"learning: {fit.samples} bins are too little history", since]
+    if fit.kind == "before":
+        return [f"{fit.level:.4g} in the hour before {iso(fit.slot)} ({fit.reference})"]
+    noise = f"one request deviates by {fit.spread:.0%}, {fit.samples:,} bins, {since}"
+    if fit.kind == "level":
+        return [f"{fit.level:.4g}", noise]
+    line = f"{fit.intercept:.4g} + {fit.slope:.4g} x {fit.given}"
+    return [f"{line}, seen from {fit.low:.4g} to {fit.high:.4g}", noise]
