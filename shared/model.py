@@ -297,6 +297,8 @@ class Head(Value, frozen=True):
     """Bucket of deployments -> name of the row that holds their fits."""
     events: tuple[str, ...] = ()
     """Names of the rows of events that have not been made into messages yet."""
+    troubles: tuple[Alert, ...] = ()
+    """The watchdog's own alerts: accounts that cannot be read."""
 
 
 MessageState = Literal["pending", "claimed", "accepted", "delivered", "failed", "ambiguous"]

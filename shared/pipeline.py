@@ -158,7 +158,7 @@ def _judge_and_commit(
     head = prior.value if prior else Head()
     try:
         done = judge_shard(work, head.watermarks, _standing(watch, shard, head))
-        if done.watermarks != head.watermarks or done.judged.events:
+        if done.watermarks != head.watermarks or done.judged.standing.troubles != head.troubles:
             _sweep(watch, shard, _commit(watch, shard, prior, done, now), now)
     except Lost:
         log.info("another worker has judged %s", shard)
@@ -188,7 +188,11 @@ def _standing(watch: Watch, shard: str, head: Head) -> Standing:
     watch.fits[shard] = {name: rows[name] for name in head.fits.values()}
     fits = [fit for row in watch.fits[shard].values() for fit in row]
     return Standing(
-        head.known, head.alerts, head.episodes, {(f.deployment.key, f.key): f for f in fits}
+        head.known,
+        head.alerts,
+        head.episodes,
+        {(fit.deployment.key, fit.key): fit for fit in fits},
+        head.troubles,
     )
 
 
@@ -217,6 +221,7 @@ def _commit(
         episodes=standing.episodes,
         fits=fits,
         events=events,
+        troubles=standing.troubles,
     )
     watch.ledger.commit(shard, prior, following, rows)
     return following

@@ -120,8 +120,8 @@ class _Reader:
                 found[name.removeprefix(WEBHOOK).casefold()] = address
         if "default" not in found:
             self.problems.append(
-                f"{WEBHOOK}DEFAULT is not set: in Teams, add the workflow `Send webhook alerts to a "
-                "channel` and put its address there (app setting or Key Vault reference)"
+                f"{WEBHOOK}DEFAULT is not set: in Teams, add the workflow `Send webhook alerts to "
+                "a channel` and put its address there (app setting or Key Vault reference)"
             )
         return found
 

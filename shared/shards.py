@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shared.engine.baseline import Due
 from shared.engine.frame import Frame, deployments_in, frame_of
 from shared.engine.judge import Case, Judged, Standing, all_offsets, dismiss, lead
 from shared.engine.lifecycle import skip
+from shared.engine.trouble import after_reading
 from shared.engine.walk import walk
 from shared.model import (
     CATCH_UP,
@@ -94,31 +95,62 @@ def _judge_group(work: Work, accounts: Sequence[Account], first: Slot, standing:
         return Done(Judged(standing))
     oldest = work.settled - CATCH_UP + 1
     bridged = Judged(standing) if first >= oldest else _bridge(accounts, first, oldest, standing)
-    first, standing = max(first, oldest), bridged.standing
+    first = max(first, oldest)
+    reading, earlier = _read(work, accounts, first)
+    noted = bridged.then(_noted(work, accounts, reading, bridged.standing))
+    said = (*_words(reading), *reading.truncated)
+    done = Done(replace(noted, standing=Standing()), {}, reading.queries, said)
+    passing = {account for (account, _), why in reading.failures.items() if why.transient}
+    held = [account for account in accounts if account.id in passing]
+    healthy = [account for account in accounts if account.id not in passing]
+    for part, last in ((healthy, work.settled), (held, work.settled - HOLD)):
+        mine = noted.standing.of({account.id for account in part})
+        if part and last >= first:
+            case = _case(work, part, reading, earlier, mine)
+            done = done.also(_walk(work, case, mine, first, last))
+        else:
+            done = done.also(Done(Judged(mine)))
+    return done
+
+
+def _read(
+    work: Work, accounts: Sequence[Account], first: Slot
+) -> tuple[Reading, dict[int, Reading]]:
+    """The minutes up to the newest settled one, and the same so many minutes earlier for ago().
+
+    What failed of the earlier ones counts as failed: a rule cannot tell them apart.
+    """
     before = lead(work.rulebook) - 1
     over = Range(first - before, work.settled - first + 1 + before)
-    reading = read(work.poster, accounts, work.rulebook.needed, over)
+    needed = work.rulebook.needed
+    reading = read(work.poster, accounts, needed, over)
     earlier = {
-        minutes: read(
-            work.poster, accounts, work.rulebook.needed, replace(over, start=over.start - minutes)
-        )
+        minutes: read(work.poster, accounts, needed, replace(over, start=over.start - minutes))
         for minutes in all_offsets(work.rulebook)
     }
-    troubled = {account for (account, _), why in reading.failures.items() if why.transient}
-    held = [account for account in accounts if account.id in troubled]
-    healthy = [account for account in accounts if account.id not in troubled]
+    failures = dict(reading.failures)
+    for other in earlier.values():
+        failures |= other.failures
     queries = reading.queries + sum(other.queries for other in earlier.values())
-    done = Done(
-        replace(bridged, standing=Standing()), {}, queries, (*_words(reading), *reading.truncated)
-    )
-    for part, last in ((healthy, work.settled), (held, work.settled - HOLD)):
-        ids = {account.id for account in part}
-        if part and last >= first:
-            case = _case(work, part, reading, earlier, standing.of(ids))
-            done = done.also(_walk(work, case, standing.of(ids), first, last))
-        elif part:
-            done = done.also(Done(Judged(standing.of(ids))))
-    return done
+    return replace(reading, failures=failures, queries=queries), earlier
+
+
+def _noted(work: Work, accounts: Iterable[Account], reading: Reading, standing: Standing) -> Judged:
+    """Notes for each account whether it could be read; three failed minutes raise an alert."""
+    before = {alert.deployment.account: alert for alert in standing.troubles}
+    troubles, events = [], []
+    for account in accounts:
+        reasons = tuple(dict.fromkeys(_said_of(reading, account)))
+        alert, event = after_reading(before.get(account.id), account, work.settled, reasons)
+        troubles += [alert] if alert else []
+        events += [event] if event else []
+    return Judged(replace(standing, troubles=tuple(troubles)), tuple(events))
+
+
+def _said_of(reading: Reading, account: Account) -> Iterator[str]:
+    for (owner, component), failure in reading.failures.items():
+        if owner == account.id:
+            yield f"{component.metric}: {failure.reason}"
 
 
 def _case(
@@ -182,8 +214,8 @@ def _failed(reading: Reading, deployment: Deployment, components: Iterable[Compo
 def _words(reading: Reading) -> tuple[str, ...]:
     """The failures of a reading, each account and reason once."""
     said = {
-        f"{account.rsplit('/', 1)[-1]}: {component.metric}: {failure.reason}": None
-        for (account, component), failure in reading.failures.items()
+        f"{owner.rsplit('/', 1)[-1]}: {component.metric}: {failure.reason}": None
+        for (owner, component), failure in reading.failures.items()
     }
     return tuple(said)
 

@@ -59,6 +59,8 @@ class Standing:
     alerts: tuple[Alert, ...] = ()
     episodes: tuple[Episode, ...] = ()
     fits: Fits = field(default_factory=dict)
+    troubles: tuple[Alert, ...] = ()
+    """The watchdog's own alerts, one an account at most."""
 
     def of(self, accounts: Collection[str]) -> Standing:
         """The part that is about some accounts."""
@@ -67,6 +69,7 @@ class Standing:
             tuple(one for one in self.alerts if one.deployment.account in accounts),
             tuple(one for one in self.episodes if one.deployment.account in accounts),
             {key: fit for key, fit in self.fits.items() if fit.deployment.account in accounts},
+            tuple(one for one in self.troubles if one.deployment.account in accounts),
         )
 
     def and_(self, other: Standing) -> Standing:
@@ -76,6 +79,7 @@ class Standing:
             self.alerts + other.alerts,
             self.episodes + other.episodes,
             {**self.fits, **other.fits},
+            self.troubles + other.troubles,
         )
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("tokenwatch.monitor")
 
 API_VERSION = "2024-02-01"
-TIMEOUT = 20
-"""Seconds to connect and to read; the SDK's own default is 300."""
+TIMEOUT = 20.0
+"""Seconds; the SDK's own default is 300."""
 PATIENCE = 10
 """A longer Retry-After is not waited for: the account is held and asked again next minute."""
 _RETRIED = frozenset({429, 500, 502, 503, 504, 529})
@@ -35,11 +35,15 @@ _TRANSIENT = _RETRIED | {408}
 
 
 class QueryError(Exception):
-    """A query that failed. `transient`: it may pass; `divisible`: a smaller one may pass."""
+    """A query that failed. `transient`: it may pass; `divisible`: a smaller one may pass;
+    `silent`: nobody answered, so that asking the same region more only costs time."""
 
-    def __init__(self, reason: str, *, transient: bool, divisible: bool = False) -> None:
+    def __init__(
+        self, reason: str, *, transient: bool, divisible: bool = False, silent: bool = False
+    ) -> None:
         super().__init__(reason)
-        self.reason, self.transient, self.divisible = reason, transient, divisible
+        self.reason, self.transient = reason, transient
+        self.divisible, self.silent = divisible, silent
 
 
 class _Retry(RetryPolicy[Any, Any]):
@@ -83,6 +87,8 @@ class Client:
     credential: Callable[[], TokenCredential]
     audience: str = "https://metrics.monitor.azure.com"
     backoff: float = 0.8
+    timeout: float = TIMEOUT
+    """Seconds to connect, and to wait for an answer."""
     _clients: dict[str, MetricsClient] = field(default_factory=dict)
 
     def post(
@@ -105,7 +111,7 @@ class Client:
         except ClientAuthenticationError as error:
             raise QueryError(_signing_in(error), transient=False) from None
         except (ServiceRequestError, ServiceResponseError) as error:
-            raise QueryError(_unreachable(region, error), transient=True, divisible=False) from None
+            raise QueryError(_unreachable(region, error), transient=True, silent=True) from None
         except AzureError as error:
             raise QueryError(f"Azure Monitor: {_short(error)}", transient=True) from None
         if response.status_code != 200:
@@ -123,10 +129,15 @@ class Client:
     def _connect(self, url: str) -> MetricsClient:
         options: dict[str, Any] = {
             "audience": self.audience,
-            "connection_timeout": TIMEOUT,
-            "read_timeout": TIMEOUT,
+            "connection_timeout": self.timeout,
+            "read_timeout": self.timeout,
+            # A region that does not answer is not asked again in this tick: the others wait for it.
             "retry_policy": _Retry(
-                retry_total=3, retry_backoff_factor=self.backoff, retry_backoff_max=PATIENCE
+                retry_total=3,
+                retry_connect=1,
+                retry_read=0,
+                retry_backoff_factor=self.backoff,
+                retry_backoff_max=PATIENCE,
             ),
         }
         if url.startswith("http://"):
@@ -144,6 +155,9 @@ def _refused(status: int, body: bytes, subscription: str, headers: Mapping[str, 
     said = _said(body)
     asked = headers.get("x-ms-correlation-request-id") or headers.get("x-ms-request-id") or ""
     log.warning("Azure Monitor answered %s (%s): %s", status, asked or "no request id", said)
+    if status == 401 and any(word in said for word in ("Expired", "InvalidAuthenticationToken")):
+        # The SDK asks for a fresh token with the next request.
+        return QueryError(f"HTTP 401: {said}", transient=True)
     if status in (401, 403):
         cure = {
             401: f"give the identity the role Monitoring Reader on subscription {subscription}",

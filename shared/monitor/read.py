@@ -43,6 +43,8 @@ class _Collected:
     failures: dict[tuple[str, Component], Failure] = field(default_factory=dict)
     truncated: list[str] = field(default_factory=list)
     queries: int = 0
+    silence: Failure | None = None
+    """Why nobody answers in this region, once that is known."""
 
 
 def read(
@@ -60,7 +62,10 @@ def read(
     collected = _Collected()
     for batch in chunks(tuple(accounts), MOST_ACCOUNTS):
         for query in plan(components):
-            _ask(poster, batch, query, over, deployments, collected)
+            if collected.silence:
+                _fail(batch, query, collected.silence, collected)
+            else:
+                _ask(poster, batch, query, over, deployments, collected)
     return Reading(
         over.start,
         over.step,
@@ -92,6 +97,7 @@ def _ask(
         _fail(batch, query, Failure(str(error), transient=True), into)
     except QueryError as error:
         halves = list(_halves(batch, query)) if error.divisible else []
+        into.silence = Failure(error.reason, error.transient) if error.silent else None
         for half, part in halves:
             _ask(poster, half, part, over, deployments, into)
         if not halves:

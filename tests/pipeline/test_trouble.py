@@ -16,7 +16,7 @@ from shared.model import HOLD
 from shared.pipeline import Watch
 from shared.settings import SettingsError, read_settings
 from shared.teams.address import check_url
-from tests.pipeline.story import START, recording, rule, rules_folder, scene, told
+from tests.pipeline.story import START, Deployment, recording, rule, rules_folder, scene, told
 from tests.pipeline.test_deciding import slots, throttled
 
 HOURS = 3 * 60
@@ -46,7 +46,8 @@ def test_a06_after_ten_minutes_the_slots_are_judged_as_query_failed(tmp_path: Pa
         reports = [one.tick(watch, slot) for slot in slots(40, 60)]
         (head,) = watch.ledger.heads()[0].values()
     assert ("fired", "ProvisionedThrottling", 30) in told(fired)
-    assert [event for report in reports for event in report.events] == []
+    events = [event for report in reports for event in report.events]
+    assert told(events) == [("fired", "MonitorQueryFailing", 42)]
     assert set(head.value.watermarks.values()) == {START + 59 - HOLD}
     assert reports[-1].tally["ProvisionedThrottling"]["query failed"] == 1
     assert {alert.state for alert in head.value.alerts} == {"firing"}
@@ -217,3 +218,31 @@ def test_t22_a_crash_between_storing_and_sending_loses_no_card(tmp_path: Path) -
         one.live(slots(47, 56))
         ends = [card for card in one.cards if "Resolved" in card and "Throttling" in card]
     assert len(ends) == 1
+
+
+def test_an_account_that_cannot_be_read_raises_an_alert_and_ends_it(tmp_path: Path) -> None:
+    """Three failed minutes in a row are told with what Azure said, and so is their end, once."""
+    with scene(recording(Deployment(90)), tmp_path) as one, one.watchdog() as watch:
+        one.tick(watch, START + 20)
+        one.server.faults.set(Fault(effect=Status(status=401)))
+        failing = [e for s in slots(21, 30) for e in one.tick(watch, s).events]
+        one.server.faults.set()
+        ended = [e for s in slots(30, 35) for e in one.tick(watch, s).events]
+        cards = [card for card in one.cards if "MonitorQueryFailing" in card]
+    assert told(failing) == [("fired", "MonitorQueryFailing", 23)]
+    assert "Monitoring Reader" in failing[0].summary
+    assert told(ended) == [("resolved", "MonitorQueryFailing", 30)]
+    assert len(cards) == 2
+
+
+def test_two_failed_minutes_are_nobodys_business(tmp_path: Path) -> None:
+    """A short spell of throttling is not told, doubled timers included."""
+    with scene(recording(Deployment(90)), tmp_path) as one, one.watchdog() as watch:
+        one.tick(watch, START + 20)
+        one.server.faults.set(Fault(effect=Status(status=529)))
+        for slot in (START + 21, START + 21, START + 22, START + 22):
+            assert one.tick(watch, slot).events == ()
+        one.server.faults.set()
+        report = one.tick(watch, START + 23)
+    assert report.events == ()
+    assert report.slots == 3
