@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from cli.shown import fail
 from shared.build import credential, open_watch
+from shared.clouds import CLOUDS, PUBLIC
 from shared.pipeline import Watch
 from shared.settings import SettingsError, read_settings
 from shared.state import open_store
@@ -36,7 +38,10 @@ def watch_of(variables: Mapping[str, str]) -> Iterator[Watch]:
 def ledger_of(variables: Mapping[str, str]) -> Iterator[Ledger]:
     """The state alone, for commands that ask Azure Monitor nothing."""
     try:
-        ledger = Ledger(open_store(variables["TOKENWATCH_STATE"], credential))
+        cloud = CLOUDS.get(variables.get("TOKENWATCH_CLOUD", "").casefold(), PUBLIC)
+        identity = partial(credential, cloud)
+        store = open_store(variables["TOKENWATCH_STATE"], identity, cloud.storage_audience)
+        ledger = Ledger(store)
     except (StateError, ValueError) as error:
         fail(str(error))
     with _ending_well(ledger):

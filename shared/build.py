@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from shared.clouds import PUBLIC, Cloud
 from shared.monitor.client import Client
 from shared.pipeline import Watch
 from shared.rulebook.load import load
@@ -12,27 +13,30 @@ from shared.settings import Settings
 from shared.state import open_store
 from shared.state.ledger import Ledger
 from shared.teams.address import Webhook
-from shared.teams.links import Links
+from shared.teams.links import Links, Portal
 
 if TYPE_CHECKING:
     from azure.core.credentials import TokenCredential
 
 
 @cache
-def credential() -> TokenCredential:
+def credential(cloud: Cloud = PUBLIC) -> TokenCredential:
     """The app's managed identity, or whoever is signed in with the Azure CLI."""
     from azure.identity import DefaultAzureCredential  # slow to import, and not needed on loopback
 
-    return DefaultAzureCredential()
+    return DefaultAzureCredential(authority=cloud.authority)
 
 
 def open_watch(settings: Settings) -> Watch:
     """Raises StateError, ValueError or FileNotFoundError with a text that says what to do."""
+    cloud = settings.cloud
+    identity = partial(credential, cloud)
+    store = open_store(settings.state, identity, cloud.storage_audience)
     return Watch(
         accounts=settings.accounts,
         rulebook=load(settings.rules, settings.build),
-        poster=Client(settings.metrics_endpoint, credential),
-        ledger=Ledger(open_store(settings.state, credential)),
+        poster=Client(settings.metrics_endpoint, identity, cloud.metrics_audience),
+        ledger=Ledger(store),
         channels={name: Webhook(address) for name, address in settings.webhooks.items()},
-        links=Links(tenant=settings.tenant, docs_url=settings.docs_url),
+        links=Links(settings.tenant, settings.docs_url, Portal(cloud.portal, cloud.foundry)),
     )

@@ -30,6 +30,10 @@ STALE_AFTER = 120
 EPISODE_MEMORY = 15 * 24 * 60
 """Minutes for which an ended episode is remembered, to leave it out of the baselines."""
 
+UNATTRIBUTED = "(unattributed)"
+"""Traffic that Azure Monitor puts down to no deployment (`__Empty`: image and audio models); no
+deployment can have this name."""
+
 Severity = Literal["critical", "warning", "info"]
 Kind = Literal["fired", "reminded", "resolved", "notice"]
 
@@ -76,6 +80,11 @@ class Deployment(Value, frozen=True, order=True):
     @property
     def account_name(self) -> str:
         return self.account.rsplit("/", 1)[-1]
+
+    @property
+    def unattributed(self) -> bool:
+        """Several deployments at once, so nothing is normal for it."""
+        return self.name == UNATTRIBUTED
 
 
 class Component(Value, frozen=True, order=True):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from shared.clouds import CLOUDS, PUBLIC, Cloud
 from shared.model import Account
 
 _ACCOUNT = re.compile(
@@ -16,7 +17,8 @@ _ACCOUNT = re.compile(
 _REGION = re.compile(r"[a-z0-9]+")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 WEBHOOK = "TEAMS_WEBHOOK_"
-METRICS_ENDPOINT = "https://{region}.metrics.monitor.azure.com"
+CheckWebhook = Callable[[str, Collection[str]], str | None]
+"""Says what is wrong with an address, given the hosts that are allowed."""
 
 
 class SettingsError(Exception):
@@ -35,27 +37,28 @@ class Settings:
     webhooks: Mapping[str, str] = field(repr=False)
     """Channel name in lower case -> secret webhook address."""
     rules: Path
-    metrics_endpoint: str = METRICS_ENDPOINT
+    cloud: Cloud = PUBLIC
+    metrics_endpoint: str = PUBLIC.metrics_endpoint
     docs_url: str = ""
     tenant: str = ""
     build: int = 0
 
 
-def read_settings(
-    environment: Mapping[str, str], check_webhook: Callable[[str], str | None]
-) -> Settings:
-    """The settings of an environment. `check_webhook` says what is wrong with an address.
+def read_settings(environment: Mapping[str, str], check_webhook: CheckWebhook) -> Settings:
+    """The settings of an environment.
 
     Raises:
         SettingsError: naming every setting that is missing or wrong.
     """
     reader = _Reader(environment)
+    cloud = reader.cloud()
     settings = Settings(
         accounts=reader.accounts(),
-        state=reader.state(),
-        webhooks=reader.webhooks(check_webhook),
+        state=reader.state(cloud),
+        webhooks=reader.webhooks(check_webhook, cloud),
         rules=Path(environment.get("TOKENWATCH_RULES") or Path(__file__).parent.parent / "rules"),
-        metrics_endpoint=reader.endpoint("TOKENWATCH_METRICS_ENDPOINT", METRICS_ENDPOINT),
+        cloud=cloud,
+        metrics_endpoint=reader.endpoint("TOKENWATCH_METRICS_ENDPOINT", cloud.metrics_endpoint),
         docs_url=reader.endpoint("TOKENWATCH_DOCS_URL", ""),
         tenant=environment.get("TOKENWATCH_TENANT", ""),
         build=reader.number("TOKENWATCH_BUILD"),
@@ -69,6 +72,13 @@ class _Reader:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.environment = environment
         self.problems: list[str] = []
+
+    def cloud(self) -> Cloud:
+        """`public`, `usgovernment` or `china`."""
+        name = self.environment.get("TOKENWATCH_CLOUD", "").strip().casefold() or PUBLIC.name
+        if name not in CLOUDS:
+            self.problems.append(f"TOKENWATCH_CLOUD: {name!r} is none of {', '.join(CLOUDS)}")
+        return CLOUDS.get(name, PUBLIC)
 
     def accounts(self) -> tuple[Account, ...]:
         """`REGION=RESOURCE_ID`, separated by commas, semicolons or new lines."""
@@ -91,7 +101,7 @@ class _Reader:
             )
         return tuple(sorted(found.values(), key=lambda account: account.id))
 
-    def state(self) -> str:
+    def state(self, cloud: Cloud) -> str:
         """Where state is kept: TOKENWATCH_STATE, else the Functions app's own storage account."""
         explicit = self.environment.get("TOKENWATCH_STATE")
         if explicit:
@@ -99,7 +109,7 @@ class _Reader:
         service = self.environment.get("AzureWebJobsStorage__tableServiceUri")
         account = self.environment.get("AzureWebJobsStorage__accountName")
         if service or account:
-            return f"table:{service or f'https://{account}.table.core.windows.net'}"
+            return f"table:{service or f'https://{account}{cloud.storage_suffix}'}"
         connection = self.environment.get("AzureWebJobsStorage")
         if connection:
             return f"table:{connection}"
@@ -109,12 +119,12 @@ class _Reader:
         )
         return ""
 
-    def webhooks(self, check: Callable[[str], str | None]) -> dict[str, str]:
+    def webhooks(self, check: CheckWebhook, cloud: Cloud) -> dict[str, str]:
         """Every TEAMS_WEBHOOK_NAME; the channel `default` is required."""
         found = {}
         for name, address in self.environment.items():
             if name.startswith(WEBHOOK) and len(name) > len(WEBHOOK) and address:
-                problem = check(address)
+                problem = check(address, cloud.webhook_hosts)
                 if problem:
                     self.problems.append(f"{name}: {problem}")
                 found[name.removeprefix(WEBHOOK).casefold()] = address

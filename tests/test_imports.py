@@ -11,16 +11,17 @@ import pytest
 ROOT = Path(__file__).parents[1]
 ALLOWED = {
     "model": set(),
-    "settings": {"model"},
+    "clouds": set(),
+    "settings": {"model", "clouds"},
     "rulebook": {"model"},
     "state": {"model"},
-    "teams": {"model"},
+    "teams": {"model", "clouds"},
     "monitor": {"model"},
     "engine": {"model", "rulebook"},
     "notices": {"model", "rulebook"},
     "shards": {"model", "rulebook", "engine", "monitor", "notices"},
     "pipeline": {"model", "rulebook", "engine", "monitor", "notices", "shards", "state", "teams"},
-    "build": {"model", "settings", "rulebook", "monitor", "state", "teams", "pipeline"},
+    "build": {"clouds", "model", "settings", "rulebook", "monitor", "state", "teams", "pipeline"},
     "deployed": {"settings", "build", "pipeline", "teams"},
 }
 PURE = ("rulebook", "engine")

@@ -60,7 +60,7 @@ def questions(rules: Iterable[Rule], account: Account, deployment: Deployment) -
     """What the rules that cover a deployment want to know of its history, each once."""
     asked: dict[Question, None] = {}
     for rule in rules:
-        if rule.scope.matches(account, deployment):
+        if not deployment.unattributed and rule.scope.matches(account, deployment):
             asked |= dict.fromkeys(question_of(node) for node in rule.fits)
     return list(asked)
 

@@ -259,17 +259,15 @@ class _Span:
 
     def _covered(self, rule: Rule) -> Bools:
         """By cell: the deployment is known by then and the rule is about it."""
-        since = np.array(
-            [
-                one.since
-                if one and rule.scope.matches(self._account(one.deployment), one.deployment)
-                else self.last + 1
-                for one in self.known
-            ],
-            dtype=np.int64,
-        )
-        covered: Bools = self.slots[:, None] >= since[None, :]
+        never = self.last + 1
+        since = [one.since if one and self._about(rule, one) else never for one in self.known]
+        covered: Bools = self.slots[:, None] >= np.array(since, dtype=np.int64)[None, :]
         return covered
+
+    def _about(self, rule: Rule, one: Known) -> bool:
+        if one.deployment.unattributed and rule.fits:
+            return False
+        return rule.scope.matches(self._account(one.deployment), one.deployment)
 
     def _account(self, deployment: Deployment) -> Account:
         return self.case.accounts[deployment.account]

@@ -7,7 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from shared.model import Account, Component, Deployment, Failure, Reading, Series, Slot, iso
+from shared.model import (
+    UNATTRIBUTED,
+    Account,
+    Component,
+    Deployment,
+    Failure,
+    Reading,
+    Series,
+    Slot,
+    iso,
+)
 from shared.monitor.body import Answer, BodyError, answers
 from shared.monitor.client import QueryError
 from shared.monitor.plan import DEPLOYMENT, MOST_ACCOUNTS, Query, chunks, filter_of, plan
@@ -15,6 +25,7 @@ from shared.monitor.plan import DEPLOYMENT, MOST_ACCOUNTS, Query, chunks, filter
 log = logging.getLogger("tokenwatch.monitor")
 
 NAMESPACE = "microsoft.cognitiveservices/accounts"
+EMPTY = "__Empty"
 TOP = 5_000
 """Series a metric and resource; Azure's default of 10 cuts silently."""
 _TRANSIENT_CODES = ("throttled", "timeout", "servererror", "internalservererror", "unavailable")
@@ -170,7 +181,7 @@ def _series(answer: Answer, component: Component) -> Iterator[Series]:
             for key, value in sorted(dimensions.items())
             if key != DEPLOYMENT.casefold()
         )
-        deployment = Deployment(answer.resource, name)
+        deployment = Deployment(answer.resource, UNATTRIBUTED if name == EMPTY else name)
         yield Series(deployment, component.metric, component.aggregation, others, values)
 
 

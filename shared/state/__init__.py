@@ -19,21 +19,27 @@ _FORMS = (
 )
 
 
-def open_store(url: str, credential_factory: Callable[[], TokenCredential]) -> StateStore:
+def open_store(
+    url: str,
+    credential_factory: Callable[[], TokenCredential],
+    audience: str = "https://storage.azure.com",
+) -> StateStore:
     """The store that a setting names. Raises ValueError for a setting that is none.
 
-    The factory is called only if the store needs a credential. No text quotes the setting, which
-    may hold a key.
+    The factory is called only if the store needs a credential, for a token of the audience. No
+    text quotes the setting, which may hold a key.
     """
     scheme, _, target = url.strip().partition(":")
     if scheme == "sqlite" and target:
         return SqliteStore(target)
     if scheme == "table" and target:
-        return _open_table(target, credential_factory)
+        return _open_table(target, credential_factory, audience)
     raise ValueError(f"the state setting is not understood: {_FORMS}")
 
 
-def _open_table(target: str, credential_factory: Callable[[], TokenCredential]) -> StateStore:
+def _open_table(
+    target: str, credential_factory: Callable[[], TokenCredential], audience: str
+) -> StateStore:
     # Imported here, because a command line on SQLite should not wait for the Azure packages.
     from shared.state.tables import TableStore, connect
 
@@ -46,7 +52,8 @@ def _open_table(target: str, credential_factory: Callable[[], TokenCredential]) 
             f"the state setting has a query: put an SAS into a connection string, or {_FORMS}"
         )
     try:
-        client = connect(target, table, credential_factory() if is_endpoint else None)
+        identity = credential_factory() if is_endpoint else None
+        client = connect(target, table, identity, audience)
     except ValueError as error:
         raise ValueError(f"the state setting is wrong, {error}: {_FORMS}") from None
     return TableStore(client)

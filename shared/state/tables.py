@@ -28,7 +28,12 @@ _NO_ECHO: dict[str, Any] = {"response_preference": "return-no-content"}
 T = TypeVar("T")
 
 
-def connect(target: str, table: str, credential: TokenCredential | None = None) -> TableClient:
+def connect(
+    target: str,
+    table: str,
+    credential: TokenCredential | None = None,
+    audience: str = "https://storage.azure.com",
+) -> TableClient:
     """A client for a connection string, or for an endpoint if there is a credential.
 
     Raises ValueError for what is neither, and for plain http to anywhere but this machine.
@@ -42,6 +47,7 @@ def connect(target: str, table: str, credential: TokenCredential | None = None) 
         if credential is None:
             client = TableClient.from_connection_string(target, table, **options)
         else:
+            options["audience"] = audience
             client = TableClient(target, table, credential=credential, **options)
         address = urlsplit(client.url)
     except ValueError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NoReturn
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
@@ -57,8 +58,11 @@ class Webhook:
         return frozenset({self._url, target, *raw, *map(unquote, raw)} - {"", "/"})
 
 
-def check_url(url: str) -> str | None:
-    """What is wrong with the address of a webhook and how to mend it; its value is not shown."""
+def check_url(url: str, hosts: Collection[str] = HOSTS) -> str | None:
+    """What is wrong with the address of a webhook and how to mend it; its value is not shown.
+
+    `hosts` are the suffixes of the hosts of flows, those of one cloud or of all.
+    """
     if problem := _spelling(url):
         return problem
     try:
@@ -67,7 +71,7 @@ def check_url(url: str) -> str | None:
         _ = parts.port
     except ValueError:
         return "is not an address that can be read: copy it again from the flow's trigger"
-    return _host(parts, host) or _signature(parts)
+    return _host(parts, host, hosts) or _signature(parts)
 
 
 def _spelling(url: str) -> str | None:
@@ -84,7 +88,7 @@ def _spelling(url: str) -> str | None:
     return None
 
 
-def _host(parts: SplitResult, host: str) -> str | None:
+def _host(parts: SplitResult, host: str, hosts: Collection[str]) -> str | None:
     loopback = host in ("localhost", "::1") or re.fullmatch(r"127(\.\d+){3}", host)
     if parts.scheme not in (("https", "http") if loopback else ("https",)):
         return "must begin with https://"
@@ -93,7 +97,9 @@ def _host(parts: SplitResult, host: str) -> str | None:
             "belongs to an Office 365 connector; these are retired and deliver nothing. Make a"
             f" Workflows webhook instead: {_CREATE}"
         )
-    if parts.username is not None or not (loopback or host.endswith(HOSTS)):
+    if host.endswith(HOSTS) and not host.endswith(tuple(hosts)):
+        return "belongs to another cloud than the one that TOKENWATCH_CLOUD names"
+    if parts.username is not None or not (loopback or host.endswith(tuple(hosts))):
         return f"is not on a host of Power Automate or Logic Apps: {_CREATE}"
     return None
 
