@@ -6,6 +6,7 @@ heads -> messages -> claim -> post -> record                                    
 
 from __future__ import annotations
 
+import json
 import logging
 import secrets
 from collections import Counter, defaultdict
@@ -90,6 +91,7 @@ class Report:
     messages: tuple[Message, ...] = ()
     tally: Mapping[str, Counter[str]] = field(default_factory=dict)
     queries: int = 0
+    deployments: int = 0
     failures: tuple[str, ...] = ()
     """What could not be read, and why."""
     troubles: tuple[str, ...] = ()
@@ -175,6 +177,7 @@ def _judge_and_commit(
         events=done.judged.events,
         tally=done.judged.tally,
         queries=done.queries,
+        deployments=len(done.judged.standing.known),
         failures=done.failures,
     )
 
@@ -290,20 +293,30 @@ def _both(left: Report, right: Report) -> Report:
         left.messages + right.messages,
         tally,
         left.queries + right.queries,
+        left.deployments + right.deployments,
         left.failures + right.failures,
         left.troubles + right.troubles,
     )
 
 
 def _log(report: Report, seconds: float) -> None:
-    log.info(
-        "tick: %d slots, %d queries, %d events, %d messages, %.2f s",
-        report.slots,
-        report.queries,
-        len(report.events),
-        len(report.messages),
-        seconds,
-    )
+    """One line a tick that a log query can take apart, and one for each thing that went wrong."""
+    verdicts: Counter[str] = sum(report.tally.values(), Counter())
+    line = {
+        "slots": report.slots,
+        "deployments": report.deployments,
+        "queries": report.queries,
+        "verdicts": {name: count for name, count in verdicts.items() if count},
+        "events": len(report.events),
+        "messages": len(report.messages),
+        "failures": len(report.failures),
+        "troubles": len(report.troubles),
+        "seconds": round(seconds, 3),
+    }
+    log.info("tick %s", json.dumps(line))
+    for event in report.events:
+        where = f"{event.deployment.account_name}/{event.deployment.name}"
+        log.info("%s %s on %s: %s", event.kind, event.rule, where, event.summary)
     for failure in report.failures:
         log.warning("query failed: %s", failure)
     for message in report.messages:

@@ -98,7 +98,7 @@ def _judge_group(work: Work, accounts: Sequence[Account], first: Slot, standing:
     first = max(first, oldest)
     reading, earlier = _read(work, accounts, first)
     noted = bridged.then(_noted(work, accounts, reading, bridged.standing))
-    said = (*_words(reading), *reading.truncated)
+    said = (*_words(reading, work.rulebook), *reading.truncated)
     done = Done(replace(noted, standing=Standing()), {}, reading.queries, said)
     passing = {account for (account, _), why in reading.failures.items() if why.transient}
     held = [account for account in accounts if account.id in passing]
@@ -201,6 +201,8 @@ def read_history(
         over = Range(start, (end - start) // step, step)
         reading = read(work.poster, asked, components, over, names)
         queries.append(reading.queries)
+        for failure in _words(reading, work.rulebook):
+            log.warning("history for baselines: %s", failure)
         for due in together:
             if not _failed(reading, due.deployment, components):
                 frames[due] = frame_of(reading, [due.deployment], components)
@@ -211,12 +213,14 @@ def _failed(reading: Reading, deployment: Deployment, components: Iterable[Compo
     return any((deployment.account, component) in reading.failures for component in components)
 
 
-def _words(reading: Reading) -> tuple[str, ...]:
-    """The failures of a reading, each account and reason once."""
-    said = {
-        f"{owner.rsplit('/', 1)[-1]}: {component.metric}: {failure.reason}": None
-        for (owner, component), failure in reading.failures.items()
-    }
+def _words(reading: Reading, rulebook: Rulebook) -> tuple[str, ...]:
+    """The failures of a reading: account, metric, the rules that are blind by it, the reason."""
+    uses = {rule.name: set(rulebook.components(*rule.signals)) for rule in rulebook.rules}
+    said: dict[str, None] = {}
+    for (owner, component), failure in reading.failures.items():
+        blind = ", ".join(name for name, components in uses.items() if component in components)
+        account = owner.rsplit("/", 1)[-1]
+        said[f"{account}: {component.metric} (for {blind or 'traffic'}): {failure.reason}"] = None
     return tuple(said)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -115,7 +115,7 @@ class Client:
         except AzureError as error:
             raise QueryError(f"Azure Monitor: {_short(error)}", transient=True) from None
         if response.status_code != 200:
-            raise _refused(response.status_code, body, subscription, response.headers)
+            raise _refused(response.status_code, body, ids, response.headers)
         return body
 
     def _url(self, region: str) -> str:
@@ -151,10 +151,17 @@ class Client:
         self._clients.clear()
 
 
-def _refused(status: int, body: bytes, subscription: str, headers: Mapping[str, str]) -> QueryError:
-    said = _said(body)
-    asked = headers.get("x-ms-correlation-request-id") or headers.get("x-ms-request-id") or ""
-    log.warning("Azure Monitor answered %s (%s): %s", status, asked or "no request id", said)
+def _refused(
+    status: int, body: bytes, ids: Sequence[str], headers: Mapping[str, str]
+) -> QueryError:
+    said, subscription = _said(body), ids[0].split("/")[2] if ids else ""
+    log.warning(
+        "Azure Monitor answered %s for %s: %s (correlation id %s)",
+        status,
+        ", ".join(name.rsplit("/", 1)[-1] for name in ids),
+        said,
+        headers.get("x-ms-correlation-request-id") or headers.get("x-ms-request-id") or "missing",
+    )
     if status == 401 and any(word in said for word in ("Expired", "InvalidAuthenticationToken")):
         # The SDK asks for a fresh token with the next request.
         return QueryError(f"HTTP 401: {said}", transient=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -21,8 +20,6 @@ from shared.model import (
 from shared.monitor.body import Answer, BodyError, answers
 from shared.monitor.client import QueryError
 from shared.monitor.plan import DEPLOYMENT, MOST_ACCOUNTS, Query, chunks, filter_of, plan
-
-log = logging.getLogger("tokenwatch.monitor")
 
 NAMESPACE = "microsoft.cognitiveservices/accounts"
 EMPTY = "__Empty"
@@ -190,8 +187,6 @@ def _passing(error: str) -> bool:
 
 
 def _fail(batch: Sequence[Account], query: Query, failure: Failure, into: _Collected) -> None:
-    names = ", ".join(account.name for account in batch)
-    log.warning("cannot read %s of %s: %s", ", ".join(query.metrics), names, failure.reason)
     for account in batch:
         for component in query.components:
             into.failures[account.id, component] = failure
