@@ -69,6 +69,7 @@ def filter_of(query: Query, deployments: Sequence[str] = ()) -> str:
 
 
 def _literal(value: str) -> str:
-    """A value as the filter wants it: quotes doubled, brackets percent-encoded (once more by the
-    URL, which makes the documented %2528 and %2529)."""
-    return value.replace("'", "''").replace("(", "%28").replace(")", "%29")
+    """A value as the filter wants it: quotes doubled, brackets encoded twice as documented (the
+    URL's own encoding comes on top), and so the percent sign itself."""
+    encoded = value.replace("%", "%2525").replace("(", "%2528").replace(")", "%2529")
+    return encoded.replace("'", "''")

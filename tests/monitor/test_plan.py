@@ -38,10 +38,10 @@ def test_a_query_names_twenty_metrics_at_most() -> None:
 
 
 def test_names_in_filters_are_quoted_as_azure_wants_it() -> None:
-    """Quotes are doubled, brackets percent-encoded; several names are joined by `or`."""
+    """Quotes are doubled, brackets encoded twice; several names are joined by `or`."""
     query = Query(("M",), "total", ("StatusCode",), ())
     assert filter_of(query) == "ModelDeploymentName eq '*' and StatusCode eq '*'"
     assert filter_of(query, ["it's (new)", "b"]) == (
-        "ModelDeploymentName eq 'it''s %28new%29' or ModelDeploymentName eq 'b' "
+        "ModelDeploymentName eq 'it''s %2528new%2529' or ModelDeploymentName eq 'b' "
         "and StatusCode eq '*'"
     )

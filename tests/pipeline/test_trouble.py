@@ -246,3 +246,24 @@ def test_two_failed_minutes_are_nobodys_business(tmp_path: Path) -> None:
         report = one.tick(watch, START + 23)
     assert report.events == ()
     assert report.slots == 3
+
+
+AWKWARD = "it's (gpt) [4o] a/b#?%41 ünï-\u202eπ\u202c 🐈"
+
+
+def test_awkward_names_pass_through_filters_keys_and_cards(tmp_path: Path, table_url: str) -> None:
+    """Quotes, brackets, slashes and other scripts: queried by name, stored, fired, shown as is."""
+    full = throttled(400, 360, 400)
+    full.name = AWKWARD
+    with scene(recording(full), tmp_path, state=table_url) as one:
+        events = one.live(slots(355, 365))
+        with one.watchdog() as watch:
+            (head,) = watch.ledger.heads()[0].values()
+            fits = watch.ledger.fits(
+                "00000000-0000-0000-0000-000000000009.swedencentral", head.value.fits.values()
+            )
+        bodies = [bytes(post.body).decode() for post in one.server.inbox.posts]
+    assert {event.deployment.name for event in events} == {AWKWARD}
+    assert fits[0].deployment.name == AWKWARD
+    assert fits[0].samples > 10
+    assert len(bodies) == len(events)
