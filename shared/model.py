@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -269,6 +269,42 @@ class Event(Value, frozen=True):
     evidence: Evidence | None = None
     notify: bool = True
     """False for rules that are only observed: kept, not told."""
+
+    @classmethod
+    def of(
+        cls,
+        kind: Kind,
+        rule: str,
+        deployment: Deployment,
+        since: Slot,
+        slot: Slot,
+        *,
+        severity: Severity,
+        region: str,
+        summary: str,
+        owner: str = "",
+        runbook: str = "",
+        sequence: int = 0,
+        **more: Any,
+    ) -> Event:
+        """An event with the ids that follow from what it is about; `more` are further fields."""
+        episode = episode_id(rule, deployment, since)
+        return cls(
+            id=f"{episode}-{kind}-{sequence}",
+            episode=episode,
+            kind=kind,
+            sequence=sequence,
+            slot=slot,
+            since=since,
+            rule=rule,
+            severity=severity,
+            owner=owner,
+            runbook=runbook,
+            deployment=deployment,
+            region=region,
+            summary=summary,
+            **more,
+        )
 
 
 class Change(Value, frozen=True):

@@ -61,7 +61,7 @@ def questions(rules: Iterable[Rule], account: Account, deployment: Deployment) -
     asked: dict[Question, None] = {}
     for rule in rules:
         if not deployment.unattributed and rule.scope.matches(account, deployment):
-            asked |= dict.fromkeys(question_of(node) for node in rule.fits)
+            asked |= dict.fromkeys(question_of(node) for node in rule.asked)
     return list(asked)
 
 
@@ -149,7 +149,9 @@ def _before(deployment: Deployment, signal: str, change: Change) -> Due:
 
 def next_due(slot: Slot, known: Iterable[Known], fits: Fits, changes: Iterable[Change]) -> Slot:
     """The first slot after `slot` at which any fit may be due."""
-    turns = [change.slot for change in changes if change.slot > slot]
+    # A change begins to count at its slot and is too old to be put down to after HORIZON.
+    bounds = [at for c in changes for at in (c.slot, c.slot + HORIZON + 1)]
+    turns = [at for at in bounds if at > slot]
     for one in known:
         turns.append(one.since if one.since > slot else slot + REFIT)
         turns.append(last_turn(one.deployment, slot, REFIT) + REFIT)

@@ -32,6 +32,7 @@ from shared.rulebook.ast import (
     walk,
 )
 from shared.rulebook.catalogue import PROVISIONED_ONLY
+from shared.rulebook.compile import extensive
 from shared.rulebook.rules import TRAFFIC, Rule, Rulebook
 
 Truth = NDArray[np.int8]
@@ -153,8 +154,7 @@ class Context:
         if node.how in ("min", "max"):
             return self.windows.extreme(node.signal, lengths, node.how)
         value = self.windows.value(node.signal, lengths)
-        component = self.rulebook.signals[node.signal].component
-        if node.how == "avg" and component and component.aggregation == "total":
+        if node.how == "avg" and extensive(Signal(node.signal), self.rulebook.signals):
             return arithmetic("/", value, lengths.astype(np.float64))
         return value
 
@@ -284,10 +284,12 @@ def _field(fits: tuple[Fit | None, ...], name: str) -> Floats:
 
 def offsets(rule: Rule) -> set[int]:
     """How many minutes earlier the rule looks with ago()."""
-    return {n.minutes for root in rule.nodes for n in walk(root) if isinstance(n, Ago)}
+    roots = (*rule.nodes, *rule.shown)
+    return {n.minutes for root in roots for n in walk(root) if isinstance(n, Ago)}
 
 
 def reach(rule: Rule) -> int:
     """The longest window of the rule, its own windows included, in minutes."""
-    own = [n.minutes for root in rule.nodes for n in walk(root) if isinstance(n, Window)]
-    return max(rule.longest, *own) if own else rule.longest
+    roots = (*rule.nodes, *rule.shown)
+    own = [n.minutes for root in roots for n in walk(root) if isinstance(n, Window)]
+    return max([rule.longest, *own])

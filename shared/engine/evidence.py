@@ -9,7 +9,7 @@ import numpy as np
 from shared.engine.evaluate import Context, key_of
 from shared.engine.lifecycle import Told
 from shared.engine.windows import Windows
-from shared.model import Chart, Component, Event, Evidence, Fact, episode_id, time_of
+from shared.model import Chart, Component, Event, Evidence, Fact, time_of
 from shared.rulebook.ast import (
     Ago,
     Baseline,
@@ -166,19 +166,15 @@ class Witness:
 def event_of(told: Told, witness: Witness, region: str) -> Event:
     """The event of a change of state, with its evidence as of the witness's cell."""
     rule, alert = witness.rule, told.alert
-    episode = episode_id(rule.name, alert.deployment, alert.since)
-    return Event(
-        id=f"{episode}-{told.kind}-0",
-        episode=episode,
-        kind=told.kind,
-        sequence=0,
-        slot=told.slot,
-        since=alert.since,
-        rule=rule.name,
+    return Event.of(
+        told.kind,
+        rule.name,
+        alert.deployment,
+        alert.since,
+        told.slot,
         severity=rule.severity,
         owner=rule.owner,
         runbook=rule.runbook,
-        deployment=alert.deployment,
         region=region,
         summary=witness.sentence() if told.kind == "fired" else witness.state(),
         reason=told.reason,
@@ -192,20 +188,13 @@ def event_of(told: Told, witness: Witness, region: str) -> Event:
 
 def farewell(told: Told, region: str) -> Event:
     """The event of an alert that ends from outside: there is no condition left to show."""
-    alert = told.alert
-    episode = episode_id(alert.rule, alert.deployment, alert.since)
-    return Event(
-        id=f"{episode}-{told.kind}-0",
-        episode=episode,
-        kind=told.kind,
-        sequence=0,
-        slot=told.slot,
-        since=alert.since,
-        rule=alert.rule,
+    return Event.of(
+        told.kind,
+        told.alert.rule,
+        told.alert.deployment,
+        told.alert.since,
+        told.slot,
         severity="info",
-        owner="",
-        runbook="",
-        deployment=alert.deployment,
         region=region,
         summary=_FAREWELLS[told.reason],
         reason=told.reason,

@@ -182,7 +182,7 @@ def judge(case: Case, standing: Standing, first: Slot, last: Slot) -> Judged:
     judged, cut = _Span(case, standing, first, last).judge()
     if cut >= last:
         return judged
-    # An episode with fits of its own ended midway: from the next slot on the current fits count.
+    # An episode with fits of its own, or one that kept an old change, ended midway: from the next slot on the current fits count.
     judged, _ = _Span(case, standing, first, cut).judge()
     return judged.then(judge(case, judged.standing, cut + 1, last))
 
@@ -240,6 +240,8 @@ class _Span:
         rule, deployment = context.rule, self.case.frame.deployments[column]
         key, fresh = (rule.name, deployment.key), self._fresh(rule, deployment)
         alert = self.alerts.pop(key, None)
+        # An episode holds on to an old change; what comes after it may not.
+        held = context.setting.pinned[column] and any(f.kind == "before" for f in fresh)
         for row in np.flatnonzero(covered):
             slot, before = self.first + int(row), alert
             verdict = Verdict(verdicts[row])
@@ -251,7 +253,7 @@ class _Span:
             if told:
                 region = self.case.accounts[deployment.account].region
                 self.told.append((told, event_of(told, witness, region)))
-            if before and alert is None and before.pins != fresh:
+            if before and alert is None and (before.pins != fresh or held):
                 self.cut = min(self.cut, slot)
                 break
         if alert:
@@ -289,7 +291,7 @@ class _Span:
                 pinned.get(key) or self.standing.fits.get((d.key, key))
                 for d, pinned in zip(deployments, pins, strict=True)
             )
-            for key in {key_of(node) for node in rule.fits}
+            for key in {key_of(node) for node in rule.asked}
         }
         provisioned = np.array(
             [

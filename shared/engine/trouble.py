@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from shared.engine.evaluate import Verdict
 from shared.engine.lifecycle import Told, step
-from shared.model import Account, Alert, Deployment, Event, Slot, episode_id
+from shared.model import Account, Alert, Deployment, Event, Slot
 from shared.rulebook.ast import Number
 from shared.rulebook.rules import Hold, Rule
 from shared.rulebook.units import BARE
@@ -49,24 +49,19 @@ def after_reading(
 
 def _event(told: Told, account: Account, reasons: tuple[str, ...]) -> Event:
     alert = told.alert
-    episode = episode_id(NAME, alert.deployment, alert.since)
     what = "\n".join(reasons[:3])
     failing = (
         f"Azure Monitor has not been read in full for {FAILED_MINUTES} minutes. Rules that need "
         f"what is missing are unknown, and alerts stay as they are.\n{what}"
     )
-    return Event(
-        id=f"{episode}-{told.kind}-0",
-        episode=episode,
-        kind=told.kind,
-        sequence=0,
-        slot=told.slot,
-        since=alert.since,
-        rule=NAME,
+    return Event.of(
+        told.kind,
+        NAME,
+        alert.deployment,
+        alert.since,
+        told.slot,
         severity=_RULE.severity,
-        owner="",
         runbook=_RULE.runbook,
-        deployment=alert.deployment,
         region=account.region,
         summary=failing if told.kind == "fired" else "Azure Monitor is read in full again.",
         reason=told.reason,

@@ -18,6 +18,7 @@ from shared.rulebook.yamlfile import Path
 
 LONGEST_WINDOW = 60
 _HOLE = re.compile(r"\{([^{}]*)\}")
+_ORDER = {"<", "<=", ">", ">="}
 _N_OF_M = re.compile(r"(\d+) of (\d+)")
 
 
@@ -162,19 +163,19 @@ class _Compiler:
             return None
 
     def _window_use(self, rule: Rule) -> None:
-        for fitted in rule.fits:
+        for fitted in rule.asked:
             if extensive(Signal(fitted.signal), self.signals):
                 self._error(
                     f"what is normal for {fitted.signal} depends on the length of the window",
                     "Compare a quotient, e.g. tokens_per_answer, or an average.",
                     "when",
                 )
-        for node in (n for root in rule.nodes for n in walk(root)):
-            if isinstance(node, Window) and node.how == "sum":
-                component = self.signals[node.signal].component
-                if component is None or component.aggregation != "total":
-                    message = f"sum({node.signal}) adds up values that are no totals"
-                    self._error(message, "Use avg, min or max.", "when")
+        for node in (n for root in (*rule.nodes, *rule.shown) for n in walk(root)):
+            if not isinstance(node, Window) or node.how != "sum":
+                continue
+            if not extensive(Signal(node.signal), self.signals):
+                message = f"sum({node.signal}) adds up values that are no totals"
+                self._error(message, "Use avg, min or max.", "when")
 
     def _direction(self, when: Node) -> None:
         for node in walk(when):
@@ -194,6 +195,8 @@ class _Compiler:
             return
         low, high = until.right, when.right
         if when.left != until.left or not (isinstance(low, Number) and isinstance(high, Number)):
+            return
+        if not {when.op, until.op} <= _ORDER:
             return
         upward, same = ">" in when.op, (">" in when.op) == (">" in until.op)
         if same and (low.value >= high.value if upward else low.value <= high.value):

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedInput
+from lark import Lark, Token, Transformer, Tree, UnexpectedCharacters, UnexpectedInput
 from lark.exceptions import UnexpectedEOF, UnexpectedToken, VisitError
 
 from shared.rulebook.ast import (
@@ -67,10 +67,13 @@ def parse(text: str, names: Names) -> Node:
     Raises:
         ExpressionError: with the column and, where there is one, the cure.
     """
-    if len(text) > MAX_LENGTH or _depth(text) > MAX_DEPTH:
-        raise ExpressionError("the expression is too long or nested too deeply")
+    if len(text) > MAX_LENGTH:
+        raise ExpressionError(f"the expression is longer than {MAX_LENGTH} characters")
     try:
-        node = resolve(_Builder(names).transform(_parser().parse(text)), names)
+        tree = _parser().parse(text)
+        if _depth(tree) > MAX_DEPTH:
+            raise ExpressionError("the expression is nested too deeply")
+        node = resolve(_Builder(names).transform(tree), names)
     except UnexpectedInput as error:
         raise _syntax_error(text, error) from None
     except VisitError as error:
@@ -113,12 +116,13 @@ def _parser() -> Lark:
     return Lark(grammar, parser="lalr", maybe_placeholders=False)
 
 
-def _depth(text: str) -> int:
-    deepest = depth = 0
-    for word in text.replace("(", " ( ").replace(")", " ) ").split():
-        depth += (word == "(") - (word == ")")
-        deepest = max(deepest, depth)
-    return max(deepest, text.count("not "), text.count("--"))
+def _depth(tree: Tree[Token]) -> int:
+    """How deeply operations lie in one another, however they are written."""
+    depth, level = 0, [tree]
+    while level:
+        depth += 1
+        level = [child for node in level for child in node.children if isinstance(child, Tree)]
+    return depth
 
 
 def _syntax_error(text: str, error: UnexpectedInput) -> ExpressionError:
@@ -147,7 +151,10 @@ class _Builder(Transformer[Token, _Argument]):
         self.names = names
 
     def number(self, items: list[Token]) -> _Argument:
-        value, unit = parse_literal(items[0])
+        try:
+            value, unit = parse_literal(items[0])
+        except ValueError as error:
+            raise ExpressionError(str(error), "", items[0].column or 1) from None
         return Number(value, unit, str(items[0]), items[0].column or 1)
 
     def name(self, items: list[Token]) -> _Argument:

@@ -23,6 +23,8 @@ from shared.rulebook.ast import (
 from shared.rulebook.problems import Mark, Problem
 from shared.rulebook.units import Unit
 
+Fitted = Baseline | Deviation | BeforeChange
+
 TRAFFIC = "requests"
 """The signal that tells an idle deployment from a silent metric; every rulebook defines it."""
 
@@ -108,19 +110,23 @@ class Rule:
         return tuple(node for node in (self.when, self.until, self.needs) if node)
 
     @property
+    def shown(self) -> tuple[Node, ...]:
+        """The expressions that the summary fills in."""
+        return tuple(part[0] for part in self.summary if not isinstance(part, str))
+
+    @property
     def signals(self) -> tuple[str, ...]:
         return signals_of(*self.nodes)
 
     @property
-    def fits(self) -> tuple[Baseline | Deviation | BeforeChange, ...]:
-        """What the conditions compare with and history has to answer."""
-        found = {
-            n: None
-            for root in self.nodes
-            for n in walk(root)
-            if isinstance(n, Baseline | Deviation | BeforeChange)
-        }
-        return tuple(found)
+    def fits(self) -> tuple[Fitted, ...]:
+        """What the conditions compare with, so that nothing is known without it."""
+        return _fitted(self.nodes)
+
+    @property
+    def asked(self) -> tuple[Fitted, ...]:
+        """What history has to answer, for the conditions and for the summary."""
+        return _fitted((*self.nodes, *self.shown))
 
     @property
     def leading(self) -> Compare | None:
@@ -135,6 +141,11 @@ class Rule:
             if name in override.parameters and override.scope.matches(account, deployment):
                 return override.parameters[name]
         return self.parameters[name]
+
+
+def _fitted(roots: tuple[Node, ...]) -> tuple[Fitted, ...]:
+    found = (n for root in roots for n in walk(root))
+    return tuple(dict.fromkeys(n for n in found if isinstance(n, Fitted)))
 
 
 @dataclass(frozen=True)
@@ -167,6 +178,5 @@ class Rulebook:
         """Every component that the rules need, traffic included, each once."""
         names = {TRAFFIC: None} | {s: None for rule in self.rules for s in rule.signals}
         for rule in self.rules:
-            nodes = [part[0] for part in rule.summary if not isinstance(part, str)]
-            names |= dict.fromkeys(signals_of(*nodes))
+            names |= dict.fromkeys(signals_of(*rule.shown))
         return self.components(*names)

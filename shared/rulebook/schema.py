@@ -54,7 +54,9 @@ class RuleSpec(msgspec.Struct, forbid_unknown_fields=True):
     summary: Annotated[
         str, Meta(description="One sentence; {expressions} are filled in", min_length=1)
     ]
-    runbook: Annotated[str, Meta(description="Path below the docs, e.g. runbooks/ttlt-rising.md")]
+    runbook: Annotated[
+        str, Meta(description="Path below the docs, e.g. runbooks/ttlt-rising.md", min_length=1)
+    ]
     until: Annotated[str, Meta(description="Clear while this is true; default: not `when`")] = ""
     needs: Annotated[str, Meta(description="Unknown while this is not true")] = ""
     over: Annotated[str, Meta(description="Window, e.g. 5m, or 10m..30m: grows until `needs`")] = (

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 TIME, PERCENT = "ms", "%"
 _SCALES = {"ms": 1.0, "s": 1e3, "min": 6e4, "m": 6e4, "h": 3.6e6, "d": 8.64e7}
+_LARGEST = 1e15
 _WORD = re.compile(r"[A-Za-z]+|%")
 _LITERAL = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|%|k|M)?")
 
@@ -98,6 +99,8 @@ def parse_literal(text: str) -> tuple[float, Unit]:
     if not match:
         raise ValueError(f"{text!r} is no number like 5, 95%, 250ms, 10s, 15m, 1d, 2k or 1M")
     number, suffix = float(match[1]), match[2]
+    if number > _LARGEST:
+        raise ValueError(f"{text[:20]!r}... is too large a number")
     if suffix is None:
         return number, BARE
     if suffix == "%":
@@ -123,7 +126,7 @@ def parse_minutes(text: str) -> int:
 
 
 def show(value: float | None, unit: Unit) -> str:
-    """The value as a person reads it: `4.2 s`, `61 %`, `1.8x` for a bare ratio, `180 tokens`."""
+    """The value as a person reads it: `4.2 s`, `61 %`, `1.8` for a bare ratio, `180 tokens`."""
     if value is None or not math.isfinite(value):
         return "unknown"
     if unit.bases == MS.bases:

@@ -64,26 +64,43 @@ def deliver(run: Run[V], budget_seconds: float) -> tuple[Message, ...]:
     """Post what is due, most urgent first; the messages as they were recorded.
 
     What does not fit in the budget waits for the next run. So does the rest of a channel that did
-    not take a post: a throttled one would be throttled again, and of one that is down a single
-    message fails, not all of them.
+    not take a post: of one that is down a single message fails, not all of them. A channel that
+    asks for a short wait gets a second turn, once all others have had theirs.
     """
     end = run.now() + budget_seconds
-    held = {message.value.id: message for message in run.ledger.open_messages()}
     free: dict[str, float] = {}
+    done = _turn(run, run.now(), end, free)
+    again = {message.next_try for message in done if message.state == "pending"}
+    for moment in sorted(time for time in again if time <= end - LEAST_TIMEOUT):
+        run.sleep(max(moment - run.now(), 0.0))
+        done += _turn(run, moment, end, free)
+    return tuple(done)
+
+
+def _turn(run: Run[V], moment: float, end: float, free: dict[str, float]) -> list[Message]:
+    """Post what is due at a moment; `free` says when each channel may be posted to again."""
+    held = {message.value.id: message for message in run.ledger.open_messages()}
     done: list[Message] = []
-    for message in due((entry.value for entry in held.values()), run.now()):
-        wait = max(free.get(message.channel, 0.0) - run.now(), 0.0)
-        left = end - run.now() - wait
-        if left < LEAST_TIMEOUT:
+    for message in due((entry.value for entry in held.values()), max(run.now(), moment)):
+        now = max(run.now(), moment)
+        wait = max(free.get(message.channel, 0.0) - now, 0.0)
+        left = end - now - wait
+        if wait > PACE or left < LEAST_TIMEOUT:
             continue
         if wait:
             run.sleep(wait)
         recorded = _attempt(run, held[message.id], min(POST_TIMEOUT, left))
         if recorded is not None:
             done.append(recorded)
-            taken = recorded.state in ("accepted", "delivered")
-            free[message.channel] = run.now() + PACE if taken else math.inf
-    return tuple(done)
+            free[message.channel] = _free(recorded, run.now())
+    return done
+
+
+def _free(recorded: Message, now: float) -> float:
+    """When a channel may be posted to after this."""
+    if recorded.state in ("accepted", "delivered"):
+        return now + PACE
+    return recorded.next_try if recorded.state == "pending" else math.inf
 
 
 def _attempt(run: Run[V], held: V, timeout: float) -> Message | None:

@@ -7,18 +7,22 @@ import re
 JOINER = "\u034f"
 """Drawn by nothing, yet it parts a character from its Markdown meaning. A backslash would show on
 phones."""
+HAIR = "\u200a"
+"""The thinnest space. A star before a space opens no emphasis, which a joiner does not prevent."""
 ELLIPSIS = "…"
 
 _NEW_LINES = re.compile("\r\n?|\u0085|\u2028|\u2029")
 # Controls, half surrogates (no UTF-8 can hold them) and marks that turn the direction of writing.
 _UNWANTED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _MENTION = re.compile(r"</?at>|</?at", re.IGNORECASE)
-# Besides the characters of Markdown: list marks at the start of a line, entities (`&lt;`) and
-# the `{{` of text functions, which clients replace.
+# Besides the characters of Markdown: what makes a link of `[a](b)` and `<http:b>`, list marks at
+# the start of a line, entities (`&lt;`) and the `{{` of text functions, which clients replace.
 _MARKS = re.compile(
-    r"[*_\[\]~<#>`\\]|(?<=&)(?=[#a-z])|(?<=\{)\{|^(?=[-+] )|(?<=\d)(?=[.)] )",
+    r"[*_\[\]~<#>`\\]|(?<=\])\(|(?<=<)(?=[a-z/!?])|(?<=&)(?=[#a-z])|(?<=\{)\{|^(?=[-+] )"
+    r"|(?<=\d)(?=[.)] )",
     re.IGNORECASE | re.MULTILINE,
 )
+_STAR = re.compile(r"\*(?=\S)")
 
 
 def clean(text: str) -> str:
@@ -31,7 +35,8 @@ def clean(text: str) -> str:
 
 def escape(text: str) -> str:
     """The text for a TextBlock or a fact: shown literally, new lines kept."""
-    return _MARKS.sub(lambda mark: JOINER + mark[0], clean(text)).replace("\n", "\n\n")
+    marked = _MARKS.sub(lambda mark: JOINER + mark[0], clean(text))
+    return _STAR.sub("*" + HAIR, marked).replace("\n", "\n\n")
 
 
 def one_line(text: str) -> str:

@@ -12,8 +12,8 @@ from shared.teams.outcome import Outcome
 
 FIRST_WAIT, LONGEST_WAIT = 60.0, 15 * 60.0
 """Seconds until a failed post is tried again; doubled each time."""
-LONGEST_ASKED = 24 * 3600.0
-"""The longest wait that a Retry-After may ask for."""
+SHORT_ASKED, LONGEST_ASKED = 60.0, 24 * 3600.0
+"""Seconds that a Retry-After may ask for: less than our own wait, once, and at the most."""
 
 _SEVERITIES: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}
 _KINDS: dict[Kind, int] = {"fired": 0, "reminded": 1, "resolved": 2, "notice": 3}
@@ -75,7 +75,7 @@ def after(message: Message, outcome: Outcome, now: float) -> Message:
         case "ambiguous" if _unsure(message):
             return replace(done, state="ambiguous", error=_UNSURE + outcome.detail)
         case _:
-            wait = max(backoff(done.attempts), min(outcome.retry_after or 0.0, LONGEST_ASKED))
+            wait = _wait(done.attempts, outcome.retry_after)
             unsure = outcome.kind == "ambiguous" or _unsure(message)
             error = _UNSURE + outcome.detail if unsure else outcome.detail
             return replace(done, state="pending", next_try=now + wait, error=error)
@@ -83,6 +83,14 @@ def after(message: Message, outcome: Outcome, now: float) -> Message:
 
 def _unsure(message: Message) -> bool:
     return message.error.startswith(_UNSURE)
+
+
+def _wait(attempts: int, asked: float | None) -> float:
+    """The first short wish is granted as it is, so that one post too many costs seconds. Who still
+    does not take it then is left alone for as long as anybody else, or longer if it asks to."""
+    if attempts == 1 and asked is not None and asked <= SHORT_ASKED:
+        return max(asked, 1.0)
+    return max(backoff(attempts), min(asked or 0.0, LONGEST_ASKED))
 
 
 def backoff(attempts: int) -> float:

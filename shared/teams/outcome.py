@@ -21,6 +21,7 @@ class Outcome:
     """Seconds that the other side asked to wait."""
 
 
+TOO_LARGE = "Teams found the card too large (413)"
 _RETRIED = (408, 429)
 # A relay may answer 200 and tell of the failure in the text.
 _RELAYED = re.compile(r"HTTP error (4\d\d|5\d\d)", re.IGNORECASE)
@@ -62,7 +63,7 @@ def outcome_of(status: int, headers: Mapping[str, str], text: str) -> Outcome:
     if 200 <= status < 300:
         return Outcome("delivered")
     if status == 413:
-        return Outcome("too_large", "Teams found the card too large (413)")
+        return Outcome("too_large", TOO_LARGE)
     if status in _RETRIED or status >= 500:
         return Outcome("retry", f"the webhook answered {status}", retry_after(headers))
     return Outcome("permanent", f"{_advice(status, text)} (answer {status})")
