@@ -18,11 +18,14 @@ help:
 
 setup: $(BIN)/tokenwatch node_modules/.package-lock.json
 
-$(BIN)/tokenwatch: requirements-dev.txt pyproject.toml
+$(BIN)/tokenwatch: requirements-dev.txt requirements-worker.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tokenwatch needs Python 3.11 or later: make PYTHON=python3.13 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.txt
 	$(UV) install --quiet --require-hashes -r requirements-dev.txt
+	@# The language worker of Azure Functions exists as a package for Python 3.13 and later.
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 13))'; then \
+	$(UV) install --quiet --require-hashes -r requirements-worker.txt; fi
 	$(UV) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -51,6 +54,7 @@ lock:
 	$(LOCK) requirements-uv.in -o requirements-uv.txt
 	$(LOCK) requirements.in -o requirements.txt
 	$(LOCK) requirements-dev.in -o requirements-dev.txt
+	$(LOCK:3.11=3.13) requirements-worker.in -o requirements-worker.txt
 
 clean:
 	rm -rf $(VENV) node_modules demo-out

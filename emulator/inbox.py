@@ -74,6 +74,7 @@ _PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
 <title>{title}</title>
 <style>{style}</style>
 </head>
@@ -113,13 +114,13 @@ body { margin: 0; background: var(--page); color: var(--ink);
   font: 14px/20px "Segoe UI", system-ui, -apple-system, "Helvetica Neue", Arial, sans-serif; }
 header { position: sticky; top: 0; z-index: 1; display: flex; align-items: center; gap: 10px;
   padding: 12px 24px; background: var(--card); border-bottom: 1px solid var(--line); }
-.logo { width: 28px; height: 28px; border-radius: 6px; background: var(--brand); color: #fff;
+.logo { width: 28px; height: 28px; border-radius: 6px; background: #5b5fc7; color: #fff;
   display: grid; place-items: center; font-weight: 700; }
 h1 { font-size: 18px; margin: 0; }
 .count, .hint, time, .channel { color: var(--dim); }
 main { max-width: 920px; margin: 0 auto; padding: 16px 24px 48px; }
 article { display: flex; gap: 12px; margin: 20px 0; }
-.avatar { flex: none; width: 32px; height: 32px; border-radius: 6px; background: var(--brand);
+.avatar { flex: none; width: 32px; height: 32px; border-radius: 6px; background: #5b5fc7;
   color: #fff; display: grid; place-items: center; font-size: 12px; font-weight: 600; }
 .post { flex: 1; min-width: 0; }
 .who { margin: 0 0 4px; font-size: 12px; }
@@ -132,6 +133,7 @@ article { display: flex; gap: 12px; margin: 20px 0; }
 .card p { margin-top: 0; margin-bottom: 0; overflow-wrap: anywhere; }
 .card p + p { margin-top: 6px !important; }
 .ac-adaptiveCard { outline: none; }
+.ac-actionSet { flex-wrap: wrap; row-gap: 8px; }
 .ac-pushButton { font: 600 13px/18px inherit; font-family: inherit; color: var(--ink);
   background: var(--card); border: 1px solid var(--line); border-radius: 4px;
   padding: 5px 14px; cursor: pointer; }
@@ -204,7 +206,9 @@ class Unknown extends AC.CardElement {
 class LineChart extends Unknown {
   getJsonTypeName() { return "Chart.Line"; }
   drawn(chart) {
-    const [width, height, left, right, top, bottom] = [800, 190, 52, 8, 28, 22];
+    // As wide as the card, so that letters keep their size.
+    const room = document.querySelector(".card").clientWidth - 34;
+    const [width, height, left, right, top, bottom] = [Math.max(room, 200), 190, 52, 8, 28, 22];
     const names = [...new Set(chart.data.flatMap(d => d.values.map(v => v.x)))].sort();
     const values = chart.data.flatMap(d => d.values.map(v => v.y));
     const low = Math.min(...values, chart.yMin ?? Infinity), high = Math.max(...values, low + 1e-9);
@@ -218,7 +222,7 @@ class LineChart extends Unknown {
         tag("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, label(value)));
     }
     names.forEach((name, place) => {
-      if (place % Math.ceil(names.length / 8) === 0)
+      if (place % Math.ceil(names.length * 80 / (width - left)) === 0)
         parts.push(tag("text", { x: x(name), y: height - 6, "text-anchor": "middle" }, name));
     });
     chart.data.forEach((series, place) => parts.push(tag("polyline", {
@@ -241,11 +245,18 @@ function draw() {
     const card = new AC.AdaptiveCard();
     card.hostConfig = config;
     card.onExecuteAction = action => action.url && window.open(action.url, "_blank", "noopener");
-    card.parse(source);
+    const context = new AC.SerializationContext();
+    card.parse(source, context);
+    for (let place = 0; place < context.eventCount; place++)
+      console.warn("card:", context.getEventAt(place).message);
+    for (const event of card.validateProperties().validationEvents)
+      console.warn("card:", event.message);
     const drawn = card.render();
     if (drawn) post.querySelector(".card").replaceChildren(drawn);
   }
 }
 draw();
+addEventListener("resize", draw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => location.reload());
 })();
 """

@@ -22,9 +22,10 @@ ALLOWED = {
     "shards": {"model", "rulebook", "engine", "monitor", "notices"},
     "pipeline": {"model", "rulebook", "engine", "monitor", "notices", "shards", "state", "teams"},
     "build": {"clouds", "model", "settings", "rulebook", "monitor", "state", "teams", "pipeline"},
-    "deployed": {"settings", "build", "pipeline", "teams"},
+    "endpoints": {"model", "rulebook", "engine"},
+    "deployed": {"settings", "build", "pipeline", "teams", "state", "endpoints"},
 }
-PURE = ("rulebook", "engine")
+PURE = ("rulebook", "engine", "endpoints")
 IMPURE = {"azure", "requests", "os", "time", "socket", "random", "subprocess", "urllib"}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 """No cache tells what was healthy once, and no browser takes a text in JSON for a page."""
 

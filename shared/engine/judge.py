@@ -182,7 +182,8 @@ def judge(case: Case, standing: Standing, first: Slot, last: Slot) -> Judged:
     judged, cut = _Span(case, standing, first, last).judge()
     if cut >= last:
         return judged
-    # An episode with fits of its own, or one that kept an old change, ended midway: from the next slot on the current fits count.
+    # An episode with fits of its own, or with a change that is too old for others, ended midway:
+    # from the next slot on the current fits count.
     judged, _ = _Span(case, standing, first, cut).judge()
     return judged.then(judge(case, judged.standing, cut + 1, last))
 
@@ -240,8 +241,7 @@ class _Span:
         rule, deployment = context.rule, self.case.frame.deployments[column]
         key, fresh = (rule.name, deployment.key), self._fresh(rule, deployment)
         alert = self.alerts.pop(key, None)
-        # An episode holds on to an old change; what comes after it may not.
-        held = context.setting.pinned[column] and any(f.kind == "before" for f in fresh)
+        held = any(fit.kind == "before" for fit in alert.pins) if alert else False
         for row in np.flatnonzero(covered):
             slot, before = self.first + int(row), alert
             verdict = Verdict(verdicts[row])

@@ -36,6 +36,7 @@ class _Compiler:
         self, spec: RuleSpec, path: Path, signals: Mapping[str, SignalDef], reporter: Reporter
     ) -> None:
         self.spec, self.path, self.signals, self.reporter = spec, path, signals, reporter
+        self.title = spec.name or "this rule"
         self.parameters: dict[str, float] = {}
         units: dict[str, Unit] = {}
         for name, text in spec.parameters.items():
@@ -88,7 +89,7 @@ class _Compiler:
     def _expression_error(self, error: ExpressionError, field: str, offset: int = 0) -> None:
         mark = self.reporter.document.value(*self.path, field)
         place = Mark(mark.file, mark.line, mark.column + offset + error.column - 1)
-        message = f"{field} of {self.spec.name}: {error.message}"
+        message = f"{field} of {self.title}: {error.message}"
         self.reporter.problems.append(Problem(place, message, error.cure))
 
     def _summary(self) -> tuple[str | tuple[Node, Unit], ...]:
@@ -186,7 +187,7 @@ class _Compiler:
             if fixed and node.op in wrong:
                 self.reporter.warn(
                     (*self.path, "when"),
-                    f"{self.spec.name} fires while {node.left.name} is good ({good})",
+                    f"{self.title} fires while {node.left.name} is good ({good})",
                     "Turn the comparison round, or set good: in signals.yaml.",
                 )
 
@@ -207,7 +208,7 @@ class _Compiler:
             )
 
     def _error(self, message: str, cure: str, *where: str | int) -> None:
-        self.reporter.error((*self.path, *where), f"{self.spec.name}: {message}", cure)
+        self.reporter.error((*self.path, *where), f"{self.title}: {message}", cure)
 
 
 def extensive(node: Node, signals: Mapping[str, SignalDef]) -> bool:

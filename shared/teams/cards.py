@@ -5,7 +5,7 @@ from __future__ import annotations
 from shared.model import Event, Fact, Severity, time_of
 from shared.teams.chart import drawn
 from shared.teams.elements import Element, code, container, facts, open_url, small, text
-from shared.teams.escape import clean, cut, escape, one_line
+from shared.teams.escape import capital, clean, cut, escape, one_line
 from shared.teams.links import Links
 
 HEADING, SENTENCE, SHORT_SENTENCE, TOAST = 80, 1000, 300, 200
@@ -123,25 +123,20 @@ def _sentence(event: Event, most: int) -> list[Element]:
 
 
 def _ended(event: Event) -> list[tuple[str, str]]:
-    """How long, how bad at worst, how it ended."""
+    """How long, how bad at worst; the heading says how it ended."""
     if event.kind != "resolved":
         return []
     lines = [("Lasted", f"**{_age(event)}**, until {_utc(event.slot)}")]
-    lines += [("Worst value", f"**{escape(event.worst)}**")] if event.worst else []
-    lines += [("Ended", escape(event.reason))] if event.reason else []
-    return lines
+    return lines + ([("Worst value", f"**{escape(event.worst)}**")] if event.worst else [])
 
 
 def _evidence(event: Event) -> list[tuple[str, str]]:
-    return [
-        (escape(fact.name[:1].upper() + fact.name[1:]), _fact(fact))
-        for fact in event.facts[:MOST_FACTS]
-    ]
+    return [(escape(capital(fact.name)), _fact(fact)) for fact in event.facts[:MOST_FACTS]]
 
 
 def _fact(fact: Fact) -> str:
-    threshold = f"threshold: {escape(fact.threshold)}" if fact.threshold else ""
-    beside = "; ".join(part for part in (escape(fact.reference), threshold) if part)
+    threshold = f"threshold: {fact.threshold}" if fact.threshold else ""
+    beside = escape("; ".join(part for part in (fact.reference, threshold) if part))
     now = escape(fact.now)
     return (f"**{now}**" if now else "") + (f" ({beside})" if beside else "")
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from shared.model import Chart, time_of
 from shared.teams.elements import Element, small, text
-from shared.teams.escape import clean, escape
+from shared.teams.escape import capital, clean, escape
 from shared.teams.sparkline import sparkline, thinned
 
 POINTS = 24
@@ -36,7 +36,7 @@ def _seconds(values: tuple[float | None, ...]) -> tuple[float | None, ...]:
 
 
 def _line(chart: Chart, places: list[int]) -> Element:
-    title = f"{clean(chart.title)} ({clean(chart.unit)})" if chart.unit else clean(chart.title)
+    title = capital(clean(chart.title)) + (f" ({clean(chart.unit)})" if chart.unit else "")
     series = [_series("measured", "categoricalBlue", chart, chart.values, places)]
     if any(value is not None for value in chart.threshold):
         series.append(_series("threshold", "attention", chart, chart.threshold, places))
@@ -71,7 +71,7 @@ def _from_zero(chart: Chart) -> bool:
 
 def _told(chart: Chart, places: list[int]) -> list[Element]:
     end = time_of(chart.start + len(chart.values) - 1)
-    head = f"**{escape(chart.title)}**, {time_of(chart.start):%H:%M} to {end:%H:%M} UTC"
+    head = f"**{escape(capital(chart.title))}**, {time_of(chart.start):%H:%M} to {end:%H:%M} UTC"
     bars = sparkline([chart.values[place] for place in places])
     return [
         text(head, size="Small"),

@@ -71,7 +71,7 @@ def deliver(run: Run[V], budget_seconds: float) -> tuple[Message, ...]:
     free: dict[str, float] = {}
     done = _turn(run, run.now(), end, free)
     again = {message.next_try for message in done if message.state == "pending"}
-    for moment in sorted(time for time in again if time <= end - LEAST_TIMEOUT):
+    for moment in sorted(asked for asked in again if asked <= end - LEAST_TIMEOUT):
         run.sleep(max(moment - run.now(), 0.0))
         done += _turn(run, moment, end, free)
     return tuple(done)

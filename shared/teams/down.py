@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from shared.model import Deployment, Event, Message, slot_of
 from shared.teams.messages import messages_for
 from shared.teams.outcome import TOO_LARGE
@@ -36,26 +38,21 @@ def is_down(message: Message) -> bool:
 
 def channel_down(channel: str, message: Message, now: datetime) -> Event:
     """A notice that a channel refused a message in a way that no retry mends."""
-    day = f"{now:%Y-%m-%d}"
-    episode = hashlib.sha256(f"ChannelDown\n{channel}\n{day}".encode()).hexdigest()[:16]
-    lost = message.events[0]
+    lost, at = message.events[0], slot_of(now)
     place = f" on {lost.deployment.name}" if lost.deployment.name else ""
-    slot = slot_of(now)
-    return Event(
-        id=f"{episode}-notice-0",
-        episode=episode,
-        kind="notice",
-        sequence=0,
-        slot=slot,
-        since=slot,
-        rule="ChannelDown",
-        severity=lost.severity,
-        owner="",
-        runbook=PAGE,
-        deployment=Deployment("", ""),
+    event = Event.of(
+        "notice",
+        "ChannelDown",
+        Deployment("", ""),
+        at,
+        at,
+        severity="critical" if lost.severity == "critical" else "warning",
         region="",
         summary=(
             f"Channel {channel} takes no messages: {message.error}.\nIt was not told of {lost.rule}"
             f"{place} ({lost.kind}); what else is meant for it may be missing there as well."
         ),
+        runbook=PAGE,
     )
+    digest = hashlib.sha256(f"ChannelDown\n{channel}\n{now:%Y-%m-%d}".encode()).hexdigest()[:16]
+    return replace(event, id=f"{digest}-notice-0", episode=digest)

@@ -8,7 +8,7 @@ JOINER = "\u034f"
 """Drawn by nothing, yet it parts a character from its Markdown meaning. A backslash would show on
 phones."""
 HAIR = "\u200a"
-"""The thinnest space. A star before a space opens no emphasis, which a joiner does not prevent."""
+"""The thinnest space: a star between spaces means nothing, which joiners alone do not achieve."""
 ELLIPSIS = "…"
 
 _NEW_LINES = re.compile("\r\n?|\u0085|\u2028|\u2029")
@@ -22,7 +22,9 @@ _MARKS = re.compile(
     r"|(?<=\d)(?=[.)] )",
     re.IGNORECASE | re.MULTILINE,
 )
-_STAR = re.compile(r"\*(?=\S)")
+_STAR = JOINER + HAIR + "*" + HAIR + JOINER
+_LONE_STAR = re.compile(r"[^*]*\w\*\w[^*]*")
+"""As in `a*b`: nothing to pair with, and too much inside a word to end what is ours."""
 
 
 def clean(text: str) -> str:
@@ -35,8 +37,11 @@ def clean(text: str) -> str:
 
 def escape(text: str) -> str:
     """The text for a TextBlock or a fact: shown literally, new lines kept."""
-    marked = _MARKS.sub(lambda mark: JOINER + mark[0], clean(text))
-    return _STAR.sub("*" + HAIR, marked).replace("\n", "\n\n")
+    text = clean(text)
+    marked = _MARKS.sub(lambda mark: JOINER + mark[0], text)
+    if not _LONE_STAR.fullmatch(text):
+        marked = marked.replace(JOINER + "*", _STAR)
+    return marked.replace("\n", "\n\n")
 
 
 def one_line(text: str) -> str:
@@ -47,3 +52,8 @@ def one_line(text: str) -> str:
 def cut(text: str, most: int) -> str:
     """The text, or its beginning and an ellipsis: at most so many characters."""
     return text if len(text) <= most else text[: most - 1].rstrip() + ELLIPSIS
+
+
+def capital(text: str) -> str:
+    """The text as a title: its first letter large, the others as they are."""
+    return text[:1].upper() + text[1:]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -99,11 +101,21 @@ def _no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def hook() -> Iterator[Hook]:
+    with hooked() as hook:
+        yield hook
+
+
+@contextmanager
+def hooked(tls: ssl.SSLContext | None = None) -> Iterator[Hook]:
+    """A server on a free port of loopback; with a context it talks TLS."""
+
     class Own(Handler):
         pass
 
     with QuietServer(("127.0.0.1", 0), Own) as server:
-        Own.hook = Hook(f"http://127.0.0.1:{server.server_port}")
+        if tls:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+        Own.hook = Hook(f"http{'s' if tls else ''}://127.0.0.1:{server.server_port}")
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         yield Own.hook
@@ -158,6 +170,7 @@ class Desk:
     channels: dict[str, Webhook]
     session: requests.Session
     now: float = 1000.0
+    slept: list[float] = field(default_factory=list)
 
     def deliver(self, budget: float = 50.0) -> tuple[Message, ...]:
         run = Run(
@@ -166,4 +179,5 @@ class Desk:
         return deliver(run, budget)
 
     def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
         self.now += seconds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from shared.model import Chart, Deployment, Event, Fact
+from shared.model import Account, Chart, Deployment, Event, Fact
+from shared.notices import unjudged
 from shared.teams.body import MOST_BYTES, MOST_ENCODED, body, fits, short_body
 from shared.teams.cards import card, duration, envelope, short_card, toast
 from shared.teams.chart import POINTS, amount
+from shared.teams.down import channel_down
 from shared.teams.escape import JOINER
 from shared.teams.links import Links
+from shared.teams.messages import messages_for
 from tests.teams.samples import ACCOUNT, CHART, FIRED, LINKS, RESOLVED, of_type, plain, strings
 
 SCHEMA = json.loads((Path(__file__).parent / "data" / "adaptive-card-1.5.json").read_text())
@@ -30,6 +34,12 @@ EVENTS = {
     "info": replace(FIRED, severity="info"),
     "reminded": replace(FIRED, kind="reminded", sequence=1, slot=FIRED.slot + 240),
     "resolved": RESOLVED,
+    "unjudged": unjudged(Account(ACCOUNT, "westeurope"), FIRED.slot, FIRED.slot + 90),
+    "channel down": channel_down(
+        "ops",
+        replace(messages_for([FIRED], ["ops"])[0], state="failed", error="the flow is off"),
+        datetime(2026, 12, 1, tzinfo=UTC),
+    ),
     "bare": replace(
         FIRED, facts=(), chart=None, evidence=None, summary="", owner="", runbook="", region=""
     ),
@@ -108,6 +118,7 @@ def test_answers_come_in_order() -> None:
         ("info", "accent", "🔵 **Info, firing**"),
         ("reminded", "warning", "🟠 **Warning, still firing after 4 h 6 min**"),
         ("resolved", "good", "✅ **Resolved: recovered**"),
+        ("unjudged", "warning", "🟠 **Warning, from the watchdog itself**"),
     ],
 )
 def test_severity_is_colour_emoji_and_word(event: str, style: str, word: str) -> None:
@@ -118,14 +129,14 @@ def test_severity_is_colour_emoji_and_word(event: str, style: str, word: str) ->
 
 
 def test_resolved_says_how_long_how_bad_and_how_it_ended() -> None:
-    """The end of an episode has its duration, worst value and reason beside the facts."""
+    """The end of an episode has its reason above, its duration and worst value with the facts."""
+    assert "✅ **Resolved: recovered**" in strings(made(RESOLVED)["body"][0])
     facts = of_type(made(RESOLVED), "FactSet")[0]["facts"]
-    assert [(fact["title"], fact["value"]) for fact in facts[:3]] == [
+    assert [(fact["title"], fact["value"]) for fact in facts[:2]] == [
         ("Lasted", "**48 min**, until 2026-11-06 22:02 UTC"),
         ("Worst value", "**5.1 s**"),
-        ("Ended", "recovered"),
     ]
-    assert len(facts) == 8
+    assert len(facts) == 7
 
 
 def test_at_most_five_facts() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import requests
@@ -10,11 +11,13 @@ from msgspec.structs import replace
 
 from shared.model import Event, Message
 from shared.teams.address import Webhook
+from shared.teams.down import down_messages
 from shared.teams.messages import messages_for
-from tests.teams.conftest import SIG, Desk, Hook, MemoryLedger, Reply, Row
+from tests.teams.conftest import SIG, Desk, Hook, MemoryLedger, Reply, Row, hooked
 from tests.teams.samples import FIRED, RESOLVED
 
 RELAYED = "Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error"
+NOW = datetime(2026, 12, 1, 8, 0, tzinfo=UTC)
 CRITICAL = replace(FIRED, id="c-fired-0", episode="c", severity="critical", rule="Critical")
 
 
@@ -62,17 +65,52 @@ def test_t03_throttled_inside_a_200_is_delivered_once_later(hook: Hook, desk: De
     assert len(hook.bodies) == 2
 
 
-def test_t04_retry_after_is_waited_for(hook: Hook, desk: Desk) -> None:
-    """429 with Retry-After 3, then 202: two posts, at least 3 s apart."""
+def test_t04_retry_after_is_waited_for_in_the_same_run(hook: Hook, desk: Desk) -> None:
+    """429 with Retry-After 3, then 202: exactly two posts, 3 s apart by the run's own clock."""
     hook.script.append(Reply(429, headers={"Retry-After": "3"}))
     begin = desk.now
-    posted: list[Message] = []
-    while not posted or posted[-1].state == "pending":
-        posted += desk.deliver()
-        desk.now += 1
+    posted = desk.deliver()
     assert [message.state for message in posted] == ["pending", "accepted"]
     assert len(hook.bodies) == 2
-    assert desk.now - begin > 3
+    assert hook.bodies[0] == hook.bodies[1]
+    assert desk.now - begin == sum(desk.slept) == 3
+    desk.now += 10_000
+    assert desk.deliver() == ()
+
+
+def test_t04_others_do_not_wait_for_a_throttled_channel(
+    hook: Hook, session: requests.Session
+) -> None:
+    """Other channels are served first; the rest of the throttled one follows its second try."""
+    hook.script.append(Reply(429, headers={"Retry-After": "20"}))
+    desk = desk_of(hook, session, CRITICAL, FIRED)
+    desk.ledger.rows |= MemoryLedger(*messages_for([RESOLVED], ["team"])).rows
+    desk.channels["team"] = hook.webhook
+    told = [(m.channel, m.state, m.events[0].id) for m in desk.deliver()]
+    assert told == [
+        ("ops", "pending", CRITICAL.id),
+        ("team", "accepted", RESOLVED.id),
+        ("ops", "accepted", CRITICAL.id),
+        ("ops", "accepted", FIRED.id),
+    ]
+    assert desk.slept == [20.0, 1.0]
+
+
+def test_t04_who_goes_on_throttling_is_left_alone(hook: Hook, desk: Desk) -> None:
+    """Two posts in one run at the most, then minutes of rest."""
+    hook.script.extend([Reply(429, headers={"Retry-After": "1"})] * 9)
+    assert [message.state for message in desk.deliver()] == ["pending", "pending"]
+    assert desk.deliver() == ()
+    assert desk.ledger.messages[0].next_try == desk.now + 120
+
+
+def test_t04_wait_beyond_the_budget_is_left_to_the_next_run(hook: Hook, desk: Desk) -> None:
+    """A wait that does not fit is not begun."""
+    hook.script.append(Reply(429, headers={"Retry-After": "55"}))
+    (message,) = desk.deliver()
+    assert (message.state, message.next_try, desk.slept) == ("pending", desk.now + 55, [])
+    desk.now += 60
+    assert [message.state for message in desk.deliver()] == ["accepted"]
 
 
 def test_t04_long_wait_goes_back_and_holds_nothing_up(
@@ -85,8 +123,11 @@ def test_t04_long_wait_goes_back_and_holds_nothing_up(
     first, second = desk.deliver()
     assert (first.state, first.next_try) == ("pending", desk.now + 9999)
     assert second.state == "accepted"
+    assert desk.slept == []
     desk.now += 9998
     assert desk.deliver() == ()
+    desk.now += 1
+    assert [message.state for message in desk.deliver()] == ["accepted"]
 
 
 def test_t05_accepted_is_not_posted_again(hook: Hook, desk: Desk) -> None:
@@ -139,6 +180,31 @@ def test_t21_switched_off_flow_fails_and_stays_visible(
     (other,) = desk.deliver()
     assert other.events == (FIRED,)
     assert len(hook.bodies) == 2
+
+
+def test_t21_other_channels_are_told_once_a_day(hook: Hook, session: requests.Session) -> None:
+    """The channel that works hears that the other is down, what to do and what was not told."""
+    off = Reply(400, json.dumps({"error": {"code": "WorkflowTriggerIsNotEnabled"}}))
+    hook.script.extend([off, off])
+    desk = desk_of(hook, session, CRITICAL, FIRED)
+    with hooked() as other:
+        desk.channels["team"] = other.webhook
+        told: list[Message] = []
+        for minute in range(4):
+            now = NOW + timedelta(minutes=minute)
+            down = down_messages(desk.deliver(), tuple(desk.channels), now)
+            desk.ledger.rows = {m.id: Row(m, 0) for m in down} | desk.ledger.rows
+            told += down
+            desk.now += 60
+    assert [m.channel for m in told] == ["team", "team"]
+    assert len({m.id for m in told}) == 1
+    assert len(hook.bodies) == 2
+    (card,) = other.cards()
+    assert card["summary"].startswith(
+        "🔴 Critical, from the watchdog itself · ChannelDown · Channel ops takes no messages"
+    )
+    states = {m.events[0].id: m.state for m in desk.ledger.messages if m.channel == "ops"}
+    assert states == {CRITICAL.id: "failed", FIRED.id: "failed"}
 
 
 def test_t22_claim_that_ran_out_is_posted_with_the_same_id(hook: Hook, desk: Desk) -> None:

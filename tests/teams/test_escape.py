@@ -8,13 +8,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.teams.escape import JOINER, clean, cut, escape, one_line
+from shared.teams.escape import HAIR, JOINER, clean, cut, escape, one_line
+
+STAR = JOINER + HAIR + "*" + HAIR + JOINER
 
 
-@pytest.mark.parametrize("mark", list("*_[]~<#>`"))
+@pytest.mark.parametrize("mark", list("*_[]~#>`"))
 def test_t10_each_markdown_character_is_parted_from_its_meaning(mark: str) -> None:
     """A joiner, not a backslash, stands before every character of Markdown."""
     assert escape(f"a{mark}b") == f"a{JOINER}{mark}b"
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("a<b", f"a{JOINER}<{JOINER}b"),
+        ("a < b", f"a {JOINER}< b"),
+        ("[a](b)", f"{JOINER}[a{JOINER}]{JOINER}(b)"),
+        ("chat-*", f"chat-{STAR}"),
+        ("a*b*c", f"a{STAR}b{STAR}c"),
+    ],
+)
+def test_t10_links_tags_and_stars_are_taken_apart(text: str, escaped: str) -> None:
+    """Where a joiner before the mark is not enough, one after it or hair spaces part it too."""
+    assert escape(text) == escaped
 
 
 def test_t10_name_is_shown_literally() -> None:
@@ -48,7 +65,7 @@ def test_escaped_text_holds_nothing_that_means_something(text: str) -> None:
     """Whatever the text: no mention, no control character, no mark without its joiner."""
     escaped = escape(text)
     assert "<at" not in escaped.lower()
-    assert not re.search(rf"(?<!{JOINER})[*_\[\]~<#>`\\]", escaped)
+    assert not re.search(rf"(?<!{JOINER})(?<!{HAIR})[*_\[\]~<#>`\\]", escaped)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", escaped)
     escaped.encode()
 

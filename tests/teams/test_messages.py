@@ -65,11 +65,25 @@ def test_backoff_doubles_up_to_a_quarter_of_an_hour() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "wait"), [(None, 60.0), (3.0, 60.0), (9999.0, 9999.0), (1e9, 86400.0)]
+    ("attempts", "asked", "wait"),
+    [
+        (0, None, 60.0),
+        (0, 3.0, 3.0),
+        (0, 0.0, 1.0),
+        (0, 60.0, 60.0),
+        (0, 61.0, 61.0),
+        (0, 9999.0, 9999.0),
+        (0, 1e9, 86400.0),
+        (1, 3.0, 120.0),
+        (1, 9999.0, 9999.0),
+    ],
 )
-def test_longer_of_backoff_and_wish_counts(asked: float | None, wait: float) -> None:
-    """A Retry-After is honoured, within a day."""
-    assert after(MESSAGE, Outcome("retry", "429", asked), NOW).next_try == NOW + wait
+def test_first_short_wish_is_granted_then_the_longer_wait_counts(
+    attempts: int, asked: float | None, wait: float
+) -> None:
+    """A Retry-After is honoured, within a day; who goes on asking for seconds is not hammered."""
+    message = replace(MESSAGE, attempts=attempts)
+    assert after(message, Outcome("retry", "429", asked), NOW).next_try == NOW + wait
 
 
 def test_unknown_end_allows_one_more_post_that_may_double() -> None:

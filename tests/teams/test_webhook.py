@@ -11,7 +11,8 @@ import requests
 
 from shared.teams.address import Webhook
 from shared.teams.webhook import post
-from tests.teams.conftest import SIG, TARGET, Hook, Reply
+from tests.teams.conftest import SIG, TARGET, Hook, Reply, hooked
+from tests.teams.proxy import certificate, connect_proxy, server_context
 
 BODY = '{"text":"ü"}'.encode()
 
@@ -81,14 +82,44 @@ def test_address_that_cannot_be_used_is_permanent(session: requests.Session, url
     assert "copy it again" in outcome.detail
 
 
-def test_t16_proxy_of_the_environment_is_used(
+HOST = "prod-1.westeurope.logic.azure.com"
+
+
+def test_t16_proxy_of_the_environment_leads_to_the_webhook(
+    session: requests.Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The post goes through HTTPS_PROXY, which sees the host and nothing of the address."""
+    trusted = certificate(HOST, tmp_path)
+    with hooked(server_context(trusted)) as hook:
+        port = int(hook.url.rpartition(":")[2])
+        with connect_proxy(port) as proxy:
+            monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+            monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(trusted))
+            outcome = post(session, Webhook(f"https://{HOST}{TARGET}"), BODY, 5)
+            session.close()
+    assert outcome.kind == "accepted"
+    assert proxy.targets == [f"{HOST}:443"]
+    assert (hook.paths, hook.bodies) == ([TARGET], [BODY])
+    assert SIG.encode() not in proxy.seen
+    assert len(proxy.seen) > len(BODY)
+
+
+def test_t16_no_proxy_is_honoured(
     hook: Hook, session: requests.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HTTPS_PROXY gets the connection; what it sees is the host, never the signature."""
+    """A host in NO_PROXY is posted to directly."""
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    assert post(session, hook.webhook, BODY, 5).kind == "accepted"
+
+
+def test_t16_proxy_that_refuses_is_tried_again(
+    hook: Hook, session: requests.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a proxy did not connect was certainly not posted; it is said without the address."""
     monkeypatch.setenv("HTTPS_PROXY", hook.url)
-    webhook = Webhook(f"https://prod-1.westeurope.logic.azure.com{TARGET}")
-    outcome = post(session, webhook, BODY, 5)
-    assert hook.paths == ["prod-1.westeurope.logic.azure.com:443"]
+    outcome = post(session, Webhook(f"https://{HOST}{TARGET}"), BODY, 5)
+    assert hook.paths == [f"{HOST}:443"]
     assert outcome.kind == "retry"
     assert "proxy" in outcome.detail
 

@@ -96,7 +96,7 @@ class Worker:
 
 
 def _protocol() -> Any:
-    """The protocol's messages, which azure-functions-runtime-v1 carries by accident as tests.protos.
+    """The protocol's messages, which azure-functions-runtime-v1 happens to carry as tests.protos.
 
     That name is taken by our own tests, and its __init__ wants gRPC; so they are loaded under
     another name, without it.

@@ -1,14 +1,17 @@
 """Serves the app's real functions over HTTP on this machine: `python -m tests.worker.serve`.
 
 The Functions host cannot be had from a package registry; this stands in for the little of it that
-translates: HTTP to RpcHttp, routes to functions, `POST /admin/functions/NAME` to a timer's payload.
+translates: HTTP to RpcHttp, routes to functions, `POST /admin/functions/NAME` to a timer's payload;
+`GET /admin/functions/` lists what the worker indexed.
 Keys are not asked for, and host.json is not read. The language worker library is the real one.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
+from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -42,12 +45,15 @@ class Server(ThreadingHTTPServer):
 class Handler(BaseHTTPRequestHandler):
     server: Server
     protocol_version = "HTTP/1.1"
-    server_version, sys_version = "tokenwatch-tests", ""
 
-    def do_GET(self) -> None:  # noqa: N802  http.server wants it
-        self._serve(b"")
+    def do_GET(self) -> None:
+        if self.path == ADMIN:
+            functions = self.server.worker.functions.values()
+            self._say(200, json.dumps([asdict(function) for function in functions]).encode())
+        else:
+            self._serve(b"")
 
-    def do_POST(self) -> None:  # noqa: N802  http.server wants it
+    def do_POST(self) -> None:
         self._serve(self.rfile.read(int(self.headers.get("Content-Length", "0"))))
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  its name there
@@ -84,7 +90,7 @@ class Handler(BaseHTTPRequestHandler):
         self._say(int(http.status_code), http.body.bytes, dict(http.headers))
 
     def _say(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
-        self.send_response(status)
+        self.send_response_only(status)
         for name, value in (headers or {}).items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
