@@ -32,7 +32,7 @@ def down_messages(
 
 
 def is_down(message: Message) -> bool:
-    """Whether its channel took it for good; a card that was too large says nothing of others."""
+    """Whether its channel refused it for good; a card that was too large says nothing of others."""
     return message.state == "failed" and message.error != TOO_LARGE
 
 

@@ -93,10 +93,6 @@ function strict() {
   return [...document.querySelectorAll("article script")].map(script => {
     const source = JSON.parse(script.textContent);
     const card = new AC.AdaptiveCard(), context = new AC.SerializationContext();
-    const unknown = [];
-    context.onParseElement = (element, parsed) => {
-      if (element.constructor.name === "UnknownElement") unknown.push(parsed.type);
-    };
     card.parse(source, context);
     const events = Array.from({ length: context.eventCount }, (_, place) => context.getEventAt(place).message);
     document.body.append(card.render());
