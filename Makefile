@@ -29,7 +29,8 @@ $(BIN)/tokenwatch: requirements-dev.txt requirements-worker.txt pyproject.toml
 	$(UV) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-# Azurite (tests, STATE=table) and the renderer of cards. The watchdog itself needs no Node.
+# Azurite (tests, STATE=table), the renderer of cards, the driver of the browser tests. The watchdog
+# itself needs no Node.
 node_modules/.package-lock.json: package.json package-lock.json
 	@if command -v npm >/dev/null; then npm ci --silent; \
 	else echo "npm is missing: cards are shown as text, and tests that need Azurite fail"; fi
@@ -38,7 +39,7 @@ demo: setup
 	$(BIN)/tokenwatch demo --state $(STATE)
 
 test: setup
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadscope
 
 lint: $(BIN)/tokenwatch
 	$(BIN)/ruff check $(SOURCES)

@@ -46,6 +46,7 @@ from shared.state.ledger import (
 )
 from shared.teams.address import Webhook
 from shared.teams.deliver import Run, deliver
+from shared.teams.down import down_messages
 from shared.teams.links import Links
 from shared.teams.messages import messages_for
 
@@ -134,7 +135,9 @@ def tick(watch: Watch, now: datetime) -> Report:
         report = _both(report, _announce(watch))
     if watch.rulebook.errors:
         watch.ledger.add_messages(messages_for([broken_rules(watch.rulebook, now)], ("default",)))
-    report = _both(report, Report(messages=_deliver(watch, now, began)))
+    told = _deliver(watch, now, began)
+    watch.ledger.add_messages(down_messages(told, tuple(watch.channels), now))
+    report = _both(report, Report(messages=told))
     _log(report, monotonic() - began)
     return report
 

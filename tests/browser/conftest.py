@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pickle
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 from msgspec.structs import replace
 
+from emulator.inbox import page
 from shared.model import Account, Deployment, Event, Fact
 from shared.notices import unjudged
 from shared.teams.address import Webhook
@@ -67,6 +72,31 @@ SAMPLES: Mapping[str, Event] = {
     "channel down": channel_down("ops", OFF, NOW),
     **{key: named(key, name) for key, name in NAMES.items()},
 }
+WIDE: list[dict[str, Any]] = [
+    {
+        "type": "ColumnSet",
+        "columns": [
+            {
+                "type": "Column",
+                "width": "900px",
+                "items": [{"type": "TextBlock", "text": "pale", "color": "Light"}],
+            }
+        ],
+    }
+]
+BROKEN = [{"type": "Nonsense"}, {"type": "TextBlock", "text": "x", "size": "Huge"}]
+
+
+def message(received: str, body: list[dict[str, Any]]) -> dict[str, object]:
+    card = {"type": "AdaptiveCard", "version": "1.4", "body": body}
+    return {"received": received, "attachments": [{"content": card}]}
+
+
+FAULTY: list[dict[str, object]] = [
+    {"received": "3", "summary": "no card"},
+    message("2", BROKEN),
+    message("1", WIDE),
+]
 SIZES = ((360, "light"), (360, "dark"), (900, "light"), (900, "dark"))
 
 
@@ -103,6 +133,8 @@ class Gallery:
     url: str
     posted: Mapping[str, Posted]
     views: Mapping[tuple[int, str], Seen]
+    faulty: Any
+    """A page of cards that are wrong in each way that is looked for."""
 
     def each(self) -> Iterator[tuple[Posted, Seen]]:
         for posted in self.posted.values():
@@ -116,16 +148,28 @@ def said(text: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gallery]:
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
     """Samples posted by the real client, and a story told by a real watchdog, drawn in all sizes.
 
-    One Node process and one browser for all tests.
+    One Node process and one browser for all tests, on however many workers they run.
     """
     if problem := missing():
         pytest.skip(problem)
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # which the workers of a run share
+    kept = folder / "gallery.pickle"
+    with (folder / "gallery.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(drawn(tmp_path_factory.mktemp("story"))))
+    found: Gallery = pickle.loads(kept.read_bytes())
+    return found
+
+
+def drawn(folder: Path) -> Gallery:
     full = story.Deployment(60).set("utilization", 104, 20, 30).set("throttled", 3, 20, 30)
     variables = {"TOKENWATCH_TENANT": "contoso.example", "TOKENWATCH_DOCS_URL": "https://d.example"}
-    folder = tmp_path_factory.mktemp("story")
     with scene(recording(full), folder) as stage:
         stage.variables = variables
         told = [e for e in stage.live(range(START + 15, START + 55)) if e.notify]
@@ -140,16 +184,15 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gallery]:
             for key in ("fired", "resolved", "notice"):
                 posted[f"short {key}"] = sent(session, webhook, SAMPLES[key], short=True)
         url = stage.server.url + "/"
-        pages = draw(
-            [
-                {"url": url, "width": width, "scheme": scheme, "click": width == 900}
-                for width, scheme in SIZES
-            ]
-        )
-    views = {
-        size: Seen(page, places(page, posted)) for size, page in zip(SIZES, pages, strict=True)
-    }
-    yield Gallery(url, posted, views)
+        views = [
+            {"url": url, "width": width, "scheme": scheme, "click": width == 900}
+            for width, scheme in SIZES
+        ]
+        path = folder / "faulty.html"
+        path.write_text(page(FAULTY), encoding="utf-8")
+        *pages, faulty = draw([*views, {"url": path.as_uri(), "width": 360, "scheme": "light"}])
+    seen = {size: Seen(one, places(one, posted)) for size, one in zip(SIZES, pages, strict=True)}
+    return Gallery(url, posted, seen, faulty)
 
 
 def found(posts: list[Any], event: Event) -> Posted:
@@ -168,8 +211,8 @@ def sent(session: requests.Session, webhook: Webhook, event: Event, *, short: bo
     return Posted(event, delivery, card, whole=not short)
 
 
-def places(page: Any, posted: Mapping[str, Posted]) -> dict[str, int]:
-    texts = [card["text"] for card in page["cards"]]
+def places(seen: Any, posted: Mapping[str, Posted]) -> dict[str, int]:
+    texts = [card["text"] for card in seen["cards"]]
     assert len(texts) == len(posted)
     return {
         one.delivery: next(n for n, text in enumerate(texts) if f"delivery {one.delivery}" in text)

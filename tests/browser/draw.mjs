@@ -23,7 +23,8 @@ function look() {
     const [red, green, blue, alpha = 1] = color.match(/[\d.]+/g).map(Number);
     return [red, green, blue, alpha];
   };
-  const over = (front, back) => front.slice(0, 3).map((part, n) => part * front[3] + back[n] * (1 - front[3]));
+  const over = (front, back) =>
+    front.slice(0, 3).map((part, n) => part * front[3] + back[n] * (1 - front[3]));
   const background = element => {
     if (!element) return [255, 255, 255];
     const own = known(getComputedStyle(element).backgroundColor);
@@ -65,9 +66,9 @@ function look() {
       boxes.some(part => part.left < box.left - 0.5 || part.right > box.right + 0.5));
     return {
       drawn: !!card.querySelector(".ac-adaptiveCard"),
-      text: card.innerText + "\n" + [...card.querySelectorAll("svg text")].map(t => t.textContent).join("\n"),
+      text: card.innerText,
       bold: [...card.querySelectorAll("b")].map(element => element.textContent),
-      foreign: [...card.querySelectorAll("a, i, em, img, script, ul, ol, h1, h2, s")].map(e => e.outerHTML),
+      foreign: [...card.querySelectorAll("a, i, em, img, script, ul, ol")].map(e => e.outerHTML),
       curves: card.querySelectorAll("svg.curve polyline").length,
       buttons: [...card.querySelectorAll("button")].map(element => element.innerText),
       out: [...out.map(({ text }) => text), ...elementsOut(card, box)],
@@ -84,17 +85,20 @@ function look() {
  *  links and lists; runs in the page. */
 function strict() {
   const AC = window.AdaptiveCards;
-  const markdown = window.markdownit("zero").enable(["emphasis", "link", "autolink", "list", "entity", "escape"]);
+  const markdown = window.markdownit("zero")
+    .enable(["emphasis", "link", "autolink", "list", "entity", "escape"]);
   AC.AdaptiveCard.onProcessMarkdown = (text, result) => {
     result.outputHtml = markdown.render(text);
     result.didProcess = true;
   };
   for (const name of ["Chart.Line", "CodeBlock"]) AC.GlobalRegistry.elements.unregister(name);
-  return [...document.querySelectorAll("article script")].map(script => {
-    const source = JSON.parse(script.textContent);
+  const sources = [...document.querySelectorAll("article script")]
+    .map(script => JSON.parse(script.textContent));
+  return sources.filter(source => source.body).map(source => {
     const card = new AC.AdaptiveCard(), context = new AC.SerializationContext();
     card.parse(source, context);
-    const events = Array.from({ length: context.eventCount }, (_, place) => context.getEventAt(place).message);
+    const events = Array.from({ length: context.eventCount }, (_, n) => context.getEventAt(n))
+      .map(event => event.message);
     document.body.append(card.render());
     const drawn = document.body.lastElementChild;
     const seen = {
@@ -108,7 +112,7 @@ function strict() {
   });
 }
 
-/** Where each button of the first cards leads, by clicking it. */
+/** Where each button leads, by clicking it. */
 async function clicked(page) {
   await page.evaluate(() => {
     window.opened = [];
@@ -120,7 +124,9 @@ async function clicked(page) {
 
 async function picture(page, { path, articles }) {
   await page.evaluate(kept => {
-    document.querySelectorAll("article").forEach((article, n) => { if (!kept.includes(n)) article.remove(); });
+    document.querySelectorAll("article").forEach((article, n) => {
+      if (!kept.includes(n)) article.remove();
+    });
     document.querySelectorAll("details, .hint, header").forEach(element => element.remove());
     document.querySelector("main").style.padding = "4px 20px";
     document.querySelectorAll("article").forEach(article => { article.style.margin = "16px 0"; });

@@ -1,4 +1,4 @@
-"""Writes docs/endpoints-transcript.md: `python -m tests.worker.transcript > docs/...`, on 3.13.
+"""Prints the last section of docs/operations.md: `python -m tests.worker.transcript`, on 3.13.
 
 Each command is run by bash, against the app's functions in the real language worker library.
 """
@@ -16,7 +16,7 @@ from tests.pipeline.story import scene
 from tests.worker.app import present, running, settings_of
 
 HEAD = """\
-# The endpoints, as curl sees them
+## The endpoints, as curl sees them
 
 Recorded by `python -m tests.worker.transcript`: bash ran each command, curl is curl, and the
 functions ran in the language worker library of Azure Functions (`azure-functions-runtime`, Python
@@ -85,7 +85,7 @@ def told(title: str, command: str, url: str, time: str) -> str:
         check=True,
     )
     answer = done.stdout.replace("\r\n", "\n").strip()
-    return f"\n## {title}\n\n" + indent(f"$ {command}\n{answer}", "    ")
+    return f"\n### {title}\n\n" + indent(f"$ {command}\n{answer}", "    ")
 
 
 def main() -> None:
