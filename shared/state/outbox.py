@@ -19,8 +19,9 @@ from shared.state.store import Conflict, Entity, Exists, Lost, StateStore
 
 MESSAGES = "messages"
 SENT = "sent"
-FINISHED = ("accepted", "delivered", "failed")
-"""States in which nothing more is tried. An ambiguous message is still open."""
+FINISHED = ("accepted", "delivered")
+"""States in which a message is told. Failed and ambiguous ones stay with the open ones, where
+everybody who looks for what is undelivered sees them; nothing more is tried."""
 
 T = TypeVar("T")
 log = logging.getLogger("tokenwatch")

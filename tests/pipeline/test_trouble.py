@@ -267,3 +267,24 @@ def test_awkward_names_pass_through_filters_keys_and_cards(tmp_path: Path, table
     assert fits[0].deployment.name == AWKWARD
     assert fits[0].samples > 10
     assert len(bodies) == len(events)
+
+
+def test_t21_a_channel_that_is_switched_off_is_told_in_the_other_and_stays_visible(
+    tmp_path: Path,
+) -> None:
+    """400 WorkflowTriggerIsNotEnabled: no retry; the other channel gets the alert and, once, the
+    news that this one is down; the undelivered card stays among the open messages."""
+    with scene(recording(throttled(60, 30, 33)), tmp_path) as one:
+        one.server.inbox.always(
+            "default", Answer(400, '{"error":{"code":"WorkflowTriggerIsNotEnabled"}}')
+        )
+        with one.watchdog(TEAMS_WEBHOOK_OPS=one.server.webhook("ops")) as watch:
+            for slot in slots(29, 40):
+                one.tick(watch, slot)
+            open_states = {m.value.state for m in watch.ledger.open_messages()}
+        refused = [bytes(post.body) for post in one.server.inbox.of("default")]
+        cards = one.cards
+    assert len(refused) == len(set(refused))
+    assert sum("firing · ProvisionedThrottling" in card for card in cards) == 1
+    assert sum("from the watchdog itself · ChannelDown" in card for card in cards) == 1
+    assert open_states == {"failed"}

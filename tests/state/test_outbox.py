@@ -32,7 +32,7 @@ def test_a_message_runs_its_course(ledger: Ledger) -> None:
 
 @pytest.mark.parametrize("state", get_args(MessageState))
 def test_open_until_finished(ledger: Ledger, state: MessageState) -> None:
-    """Accepted, delivered and failed messages are finished; all other states are open."""
+    """Accepted and delivered messages are finished; all others stay where they are seen."""
     ledger.add_messages([message()])
     claimed = ledger.claim(ledger.open_messages()[0], until=1.0)
     after = but(claimed.value, state=state, attempts=1, error="503")
