@@ -13,7 +13,7 @@ from shared.settings import Settings
 from shared.state import open_store
 from shared.state.ledger import Ledger
 from shared.teams.address import Webhook
-from shared.teams.links import Links, Portal
+from shared.teams.links import Links
 
 if TYPE_CHECKING:
     from azure.core.credentials import TokenCredential
@@ -38,5 +38,5 @@ def open_watch(settings: Settings) -> Watch:
         poster=Client(settings.metrics_endpoint, identity, cloud.metrics_audience),
         ledger=Ledger(store),
         channels={name: Webhook(address) for name, address in settings.webhooks.items()},
-        links=Links(settings.tenant, settings.docs_url, Portal(cloud.portal, cloud.foundry)),
+        links=Links(settings.tenant, settings.docs_url, cloud),
     )

@@ -7,17 +7,10 @@ from collections.abc import Collection
 from typing import NoReturn
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-HOSTS = (
-    ".logic.azure.com",
-    ".logic.azure.us",
-    ".logic.azure.cn",
-    ".api.powerplatform.com",
-    ".api.gov.powerplatform.microsoft.us",
-    ".api.high.powerplatform.microsoft.us",
-    ".api.appsplatform.us",
-    ".api.powerplatform.partner.microsoftonline.cn",
-)
-"""Where flows live, by cloud. Paths change too often to be checked."""
+from shared.clouds import CLOUDS
+
+HOSTS = tuple(host for cloud in CLOUDS.values() for host in cloud.webhook_hosts)
+"""Where flows live, in any cloud. Paths change too often to be checked."""
 RETIRED = (".webhook.office.com", ".outlook.office.com", ".outlook.office365.com")
 
 _CREATE = (

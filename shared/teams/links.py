@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from shared.clouds import PUBLIC, Cloud
 from shared.model import Event, iso
 
 LONGEST = 2000
@@ -18,25 +19,12 @@ _AGGREGATIONS = {"total": 1, "minimum": 2, "maximum": 3, "average": 4}
 
 
 @dataclass(frozen=True)
-class Portal:
-    """The sites of a cloud; `portal` and `foundry` are addresses without a slash at the end."""
-
-    portal: str = "https://portal.azure.com"
-    foundry: str = "https://ai.azure.com"
-
-
-PUBLIC = Portal()
-US_GOVERNMENT = Portal("https://portal.azure.us", "")
-CHINA = Portal("https://portal.azure.cn", "")
-
-
-@dataclass(frozen=True)
 class Links:
     """What links are made from; what is empty has no links."""
 
     tenant: str = ""
     docs_url: str = ""
-    portal: Portal = PUBLIC
+    cloud: Cloud = PUBLIC
 
     def actions(self, event: Event) -> list[tuple[str, str]]:
         """Title and address of each button, in the order in which they are shown."""
@@ -50,13 +38,13 @@ class Links:
     def metrics(self, event: Event) -> str:
         """The metric of the event in the portal, over its episode; empty if there is none."""
         evidence = event.evidence
-        if not (self.tenant and self.portal.portal and evidence):
+        if not (self.tenant and self.cloud.portal and evidence):
             return ""
         if evidence.aggregation.lower() not in _AGGREGATIONS:
             return ""
         return "/".join(
             (
-                f"{self.portal.portal}/#@{_quoted(self.tenant)}",
+                f"{self.cloud.portal}/#@{_quoted(self.tenant)}",
                 "blade/Microsoft_Azure_MonitoringMetrics/Metrics.ReactView/Referer/MetricsExplorer",
                 f"ResourceId/{_quoted(event.deployment.account)}",
                 f"TimeContext/{_part(_time_context(event))}",
@@ -71,12 +59,12 @@ class Links:
 
     def foundry(self, event: Event) -> str:
         """The deployment's page in Foundry."""
-        if not (self.tenant and self.portal.foundry and event.deployment.name):
+        if not (self.tenant and self.cloud.foundry and event.deployment.name):
             return ""
         account = event.deployment.account
         page = _quoted(f"{account}/deployments/{event.deployment.name}")
         where = f"wsid={_quoted(account, '/')}&tid={_quoted(self.tenant)}"
-        return f"{self.portal.foundry}/resource/deployments/{page}?{where}"
+        return f"{self.cloud.foundry}/resource/deployments/{page}?{where}"
 
 
 def _part(value: dict[str, object]) -> str:

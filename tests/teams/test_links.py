@@ -7,8 +7,9 @@ from urllib.parse import unquote
 
 from msgspec.structs import replace
 
+from shared.clouds import CHINA, US_GOVERNMENT
 from shared.model import Deployment, Evidence
-from shared.teams.links import CHINA, LONGEST, US_GOVERNMENT, Links
+from shared.teams.links import LONGEST, Links
 from tests.teams.samples import ACCOUNT, FIRED, LINKS, RESOLVED
 
 
@@ -90,7 +91,7 @@ def test_foundry_link_names_deployment_resource_and_tenant() -> None:
 def test_other_clouds_have_their_portals() -> None:
     """Government and China open their own portal and no Foundry."""
     for cloud, host in ((US_GOVERNMENT, "portal.azure.us"), (CHINA, "portal.azure.cn")):
-        links = Links(tenant="t", portal=cloud)
+        links = Links(tenant="t", cloud=cloud)
         assert links.metrics(FIRED).startswith(f"https://{host}/#@t/")
         assert links.foundry(FIRED) == ""
 
