@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.engine.baseline import (
@@ -114,6 +114,7 @@ def test_a_line_never_falls_and_never_begins_below_zero() -> None:
     assert robust_line(x, 9000 - 20 * x, ones) == pytest.approx((5000, 0))
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.floats(0.01, 1e5), st.floats(0.01, 1e7), st.integers(1, 1000)),

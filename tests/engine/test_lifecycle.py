@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.engine.evaluate import Reason, Verdict
@@ -323,6 +323,7 @@ def ids(told: Iterable[Told]) -> list[tuple[str, str]]:
     return [(episode_id(t.alert.rule, t.alert.deployment, t.alert.since), t.kind) for t in told]
 
 
+@settings(deadline=None)
 @given(RULES, RUNS)
 def test_fires_and_resolves_take_turns(one: Rule, seen: Sequence[Seen]) -> None:
     """Never two fires without an end between, never an end without its fire, no id twice."""
@@ -337,6 +338,7 @@ def test_fires_and_resolves_take_turns(one: Rule, seen: Sequence[Seen]) -> None:
         assert fired.slot < resolved.slot
 
 
+@settings(deadline=None)
 @given(RULES, RUNS, st.data())
 def test_d10_pieces_are_the_same_as_the_whole(
     one: Rule, seen: Sequence[Seen], more: st.DataObject
@@ -346,6 +348,7 @@ def test_d10_pieces_are_the_same_as_the_whole(
     assert Walk(one).then(*seen[:cut]).then(*seen[cut:]) == Walk(one).then(*seen)
 
 
+@settings(deadline=None)
 @given(RULES, RUNS)
 def test_a_fire_needs_the_breaches_that_were_asked_for(one: Rule, seen: Sequence[Seen]) -> None:
     """No alert fires on fewer breaches than its rule wants."""
@@ -358,6 +361,7 @@ def test_a_fire_needs_the_breaches_that_were_asked_for(one: Rule, seen: Sequence
         assert len(breaches) >= wanted
 
 
+@settings(deadline=None)
 @given(RULES, RUNS, st.sampled_from([GAP, FAILED]), st.data())
 def test_gaps_never_tell_anything(
     one: Rule, seen: Sequence[Seen], gap: Seen, more: st.DataObject

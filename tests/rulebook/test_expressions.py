@@ -294,6 +294,7 @@ def test_signals_are_named_once_in_order() -> None:
     assert signals_of(parse(text, NAMES), None) == ("ttlt", "tokens", "requests")
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_understood_or_refused(text: str) -> None:
     """Reading an expression raises ExpressionError and nothing else."""
@@ -310,7 +311,7 @@ WORDS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=25))
 def test_any_words_are_understood_or_refused(words: list[str]) -> None:
     """Words of the language in any order are an expression or an ExpressionError."""
@@ -350,6 +351,7 @@ CONDITIONS = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(CONDITIONS)
 def test_what_is_written_reads_back_the_same(node: Node) -> None:
     """An expression survives being shown and read again, however it is built."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.rulebook.units import (
@@ -142,6 +142,7 @@ def test_values_read_as_a_person_says_them(value: float | None, unit: object, te
     assert show(value, unit) == text  # type: ignore[arg-type]
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e15, max_value=1e15))
 def test_any_value_can_be_shown(value: float) -> None:
     """Whatever a metric holds, it is shown in a few characters."""
@@ -149,6 +150,7 @@ def test_any_value_can_be_shown(value: float) -> None:
         assert 0 < len(show(value, unit)) < 50
 
 
+@settings(deadline=None)
 @given(st.text(max_size=12))
 def test_any_text_is_a_number_or_refused(text: str) -> None:
     """Reading a number raises ValueError and nothing else."""

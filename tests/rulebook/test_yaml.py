@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.rulebook.problems import Mark
@@ -146,6 +146,7 @@ def test_what_is_missing_has_the_place_of_what_is_around_it() -> None:
     assert document.value("signals", "x") == Mark("f.yaml", 1, 1)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_is_read_or_refused(text: str) -> None:
     """Reading YAML raises YamlError and nothing else."""
@@ -155,6 +156,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert error.problem.mark.line >= 1
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["a", ":", "- ", "\n", "  ", "[", "]", "{", "}", "&x ", "*x", "|",
                                  ">", "'", '"', "?", "!", "%", "#", ",", "---", "<<", "\t"]),
                 max_size=40))  # fmt: skip
