@@ -190,6 +190,8 @@ class Alert(Value, frozen=True):
     recent: tuple[tuple[Slot, bool], ...] = ()
     """Last known slots and whether they breached, for `n of m`."""
     fired: Slot | None = None
+    told: bool = False
+    """Whether people were told that it fired; only then are they told that it ended."""
     clear: int | None = None
     """Clear slots after the first clear one of the present run; None while not clear."""
     quiet_since: Slot | None = None

@@ -97,6 +97,8 @@ class Context:
         self._values: dict[Node, Floats] = {}
         self.available = np.maximum(self.slots[:, None] - setting.begin + 1, 0)
         self.lengths = np.minimum(windows.lengths(rule.longest), self.available)
+        self.scarce = np.zeros(windows.shape, dtype=bool)
+        """Where `needs` is false, not merely unknown, in the longest window."""
         self.enough = self._grow() if rule.needs else self._fixed()
 
     def _fixed(self) -> Bools:
@@ -111,7 +113,8 @@ class Context:
         for minutes in range(self.rule.shortest, self.rule.longest + 1):
             self.lengths = np.minimum(minutes, self.available)
             self._values.clear()
-            now = (self.truth(self.rule.needs) == 1) & ~chosen
+            truth = self.truth(self.rule.needs)
+            self.scarce, now = truth == -1, (truth == 1) & ~chosen
             result[now] = self.lengths[now]
             chosen |= now
             if chosen.all():
@@ -233,7 +236,7 @@ class Context:
             learning |= _unusable(self.setting.fits[key_of(node)])
         reasons = np.full(self.windows.shape, Reason.NO_DATA, dtype=np.int8)
         reasons[learning] = Reason.LEARNING
-        reasons[~self.enough & (self.available > 0)] = Reason.TOO_LITTLE_TRAFFIC
+        reasons[~self.enough & self.scarce & (self.available > 0)] = Reason.TOO_LITTLE_TRAFFIC
         reasons[self._no_change()] = Reason.NOT_APPLICABLE
         if provisioned:
             reasons[~self.setting.provisioned] = Reason.NOT_APPLICABLE

@@ -182,7 +182,7 @@ def event_of(told: Told, witness: Witness, region: str) -> Event:
         facts=witness.facts(),
         chart=witness.chart(),
         evidence=witness.evidence(),
-        notify=rule.mode == "notify",
+        notify=alert.told,
     )
 
 
@@ -198,6 +198,7 @@ def farewell(told: Told, region: str) -> Event:
         region=region,
         summary=_FAREWELLS[told.reason],
         reason=told.reason,
+        notify=told.alert.told,
     )
 
 

@@ -62,7 +62,7 @@ def _breach(rule: Rule, alert: Alert, slot: Slot, value: float | None) -> Step:
     alert = replace(alert, clear=None, worst=_worse(rule, alert.worst, value))
     if alert.state == "firing" or not _met(rule.hold, alert):
         return alert, None
-    alert = replace(alert, state="firing", fired=slot)
+    alert = replace(alert, state="firing", fired=slot, told=rule.mode == "notify")
     return alert, Told("fired", alert, slot)
 
 

@@ -31,6 +31,7 @@ class Windows:
         self.first, self.count, self.longest = first, count, longest
         self.shape = (count, len(frame.deployments))
         self._stacks: dict[_Key, Floats] = {}
+        self._pairs: dict[tuple[Component, str], tuple[Floats, Floats]] = {}
 
     def lengths(self, minutes: int) -> Lengths:
         return np.full(self.shape, minutes, dtype=np.int64)
@@ -76,13 +77,19 @@ class Windows:
 
     def _sums(self, component: Component, weight: str) -> tuple[Floats, Floats]:
         """Stacks of the weighted sum and of the weights; a point that is missing weighs 0."""
+        if (component, weight) not in self._pairs:
+            self._pairs[component, weight] = self._summed(component, weight)
+        return self._pairs[component, weight]
+
+    def _summed(self, component: Component, weight: str) -> tuple[Floats, Floats]:
         values = self._rows(component)
         present = ~np.isnan(values)
         weights = present.astype(np.float64)
         by = self.signals[weight].component if weight else None
         if by is not None:
             given = self._rows(by)
-            weights = np.where(present & (given > 0), given, weights)
+            present &= ~self.frame.failed[by]  # an average that cannot be weighed is not known
+            weights = np.where(present, np.where(given > 0, given, 1.0), 0.0)
         weighted = np.where(present, values, 0.0) * weights
         return (
             self._stack(("sum", component, weight), weighted, 0.0, np.add),

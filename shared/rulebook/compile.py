@@ -200,7 +200,9 @@ class _Compiler:
         if not {when.op, until.op} <= _ORDER:
             return
         upward, same = ">" in when.op, (">" in when.op) == (">" in until.op)
-        if same and (low.value >= high.value if upward else low.value <= high.value):
+        beyond = low.value > high.value if upward else low.value < high.value
+        at_limit = low.value == high.value and not ("=" in until.op and "=" not in when.op)
+        if same and (beyond or at_limit):
             self._error(
                 "until can never be reached: while it is true, when is true as well",
                 "Turn the comparison round, e.g. when: ttlt > 10s with until: ttlt < 8s.",

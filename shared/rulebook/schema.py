@@ -81,5 +81,15 @@ class RuleFile(msgspec.Struct, forbid_unknown_fields=True):
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a rule file, for editors."""
-    schema = msgspec.json.schema(RuleFile)
+    schema = _lenient(msgspec.json.schema(RuleFile))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _lenient(schema: Any) -> Any:
+    """Text may be written without quotes: `for: 0` is a number to an editor, and text to us."""
+    if isinstance(schema, dict):
+        changed = {key: _lenient(value) for key, value in schema.items()}
+        if changed.get("type") == "string" and not {"pattern", "minLength"} & changed.keys():
+            changed["type"] = ["string", "number"]
+        return changed
+    return [_lenient(value) for value in schema] if isinstance(schema, list) else schema

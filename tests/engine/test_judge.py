@@ -320,6 +320,17 @@ def test_what_leaves_the_settings_is_told_without_its_account() -> None:
     assert [(event.reason, event.region) for event in judged.events] == [("no longer watched", "")]
 
 
+def test_an_end_is_told_only_if_the_beginning_was() -> None:
+    """An alert that was only observed is not told to be over when its account goes."""
+    observed = msgspec.structs.replace(firing(), told=False)
+    told = msgspec.structs.replace(firing(), told=True)
+    for alert in (observed, told):
+        (event,) = dismiss(
+            Standing(alerts=(alert,)), [alert], START, "no longer watched", {}
+        ).events
+        assert event.notify == alert.told
+
+
 @pytest.mark.parametrize(("mode", "told"), [("notify", True), ("observe", False)])
 def test_observed_rules_are_kept_but_not_told(mode: str, told: bool) -> None:
     """`mode: observe` makes the same events, marked as not to be told."""

@@ -66,7 +66,8 @@ def frames(draw: st.DrawFn) -> Frame:
     cells = st.lists(VALUE, min_size=2 * steps, max_size=2 * steps)
     values = {component: np.array(draw(cells)).reshape(steps, 2) for component in ALL}
     base = frame([], steps, known=(CHAT, named("other")), components=())
-    return Frame(base.start, 1, steps, base.deployments, values, {})
+    failed = {component: np.zeros(len(base.deployments), dtype=bool) for component in values}
+    return Frame(base.start, 1, steps, base.deployments, values, failed)
 
 
 def windows(data: Frame, first: int, count: int, longest: int = LONGEST) -> Windows:
