@@ -458,7 +458,7 @@ def test_verdicts_are_the_same_in_pieces() -> None:
 def test_a_needed_signal_that_is_missing_is_no_lack_of_traffic() -> None:
     """`needs` over a silent metric is `no data`: only traffic that was counted is too little."""
     rulebook = one_rule(when="success_rate < 95%", needs="ttlt > 1s", over="1m")
-    assert last_verdict(rulebook, frame(minutes(5, ok=9), 5)) == (UNKNOWN, Reason.NO_DATA)
+    assert last_verdict(context(rulebook, frame(minutes(5, ok=9), 5))) == (UNKNOWN, Reason.NO_DATA)
 
 
 def test_an_average_whose_weight_could_not_be_read_is_not_known() -> None:
@@ -466,4 +466,4 @@ def test_an_average_whose_weight_could_not_be_read_is_not_known() -> None:
     rulebook = one_rule(when="ttlt > 1s", over="5m")
     weight = rulebook.components("successful_requests")
     data = frame(minutes(9, ok=9, ttlt=5000.0), 9, failed=weight)
-    assert last_verdict(rulebook, data) == (UNKNOWN, Reason.QUERY_FAILED)
+    assert last_verdict(context(rulebook, data)) == (UNKNOWN, Reason.QUERY_FAILED)
