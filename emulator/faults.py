@@ -44,10 +44,12 @@ class Effect(msgspec.Struct, frozen=True, tag_field="kind", forbid_unknown_field
 class Status(Effect, frozen=True, tag="status"):
     status: int = 429
     retry_after: float | None = None
+    code: str = ""
+    message: str = "The request could not be served."
 
     def respond(self, reply: Reply) -> None:
         reply.status = self.status
-        error = {"code": str(self.status), "message": "The request could not be served."}
+        error = {"code": self.code or str(self.status), "message": self.message}
         reply.body = msgspec.json.encode({"error": error})
         if self.retry_after is not None:
             reply.headers["Retry-After"] = f"{self.retry_after:g}"

@@ -37,6 +37,12 @@ accounts:
     deployments:
       - {{name: chat-ptu, capacity: 40000, load: 8}}
       - {{name: search-ptu, capacity: 40000, load: 10}}
+      - {{name: "it's (new) [4o] a/b ünï", load: 3}}
+      - {{name: __Empty, load: 2}}
+  - id: {ACCOUNT}-too
+    region: swedencentral
+    deployments:
+      - {{name: calm-paygo, load: 4}}
 incidents:
   - {{deployment: chat-ptu, at: +3h, for: 60m, kind: slower_decode, factor: 2.2}}
   - {{deployment: search-ptu, at: +9h, for: 40m, kind: saturated, utilization: 110, throttled: 0.3}}
@@ -62,6 +68,19 @@ def storm(start: int) -> list[Fault]:
         Fault(effect=Nulls(), probability=0.3, seed=8),
         Fault(effect=Late(minutes=1), probability=0.3, seed=9),
         Fault(effect=ErrorCode(code="Throttled"), probability=0.05, seed=10, metric="*TTLT*"),
+    ]
+    many = "Cannot request more than 500000 time series per query."
+    scattered += [
+        Fault(effect=Status(status=400, message=many), probability=0.02, seed=11),
+        Fault(
+            effect=Status(status=401, code="ExpiredAuthenticationToken"), probability=0.02, seed=12
+        ),
+        Fault(
+            effect=Status(status=400, code="BadRequest", message="unknown metric"),
+            at=Moment(start + 12 * 60),
+            length=Span(60),
+            metric="*CacheMatchRate*",
+        ),
     ]
     spells: list[tuple[int, int, AnyEffect]] = [
         (3 * 60 + 8, 7, Status(status=401)),
