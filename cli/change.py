@@ -9,9 +9,9 @@ import typer
 
 from cli.local import environment, ledger_of
 from cli.shown import console, fail
-from shared.model import Change, iso, slot_of
+from shared.endpoints.fields import Reader
+from shared.model import iso
 from shared.rulebook.expressions import CHANGE_KINDS
-from shared.rulebook.problems import nearest
 
 app = typer.Typer(
     help="Changes that alter behaviour: a new prompt template, model version, capacity ...",
@@ -28,10 +28,13 @@ StateOption = Annotated[
 @app.command("record")
 def record(
     kind: Annotated[str, typer.Option(help=f"One of {', '.join(CHANGE_KINDS)}.")],
-    deployment: Annotated[
-        str, typer.Option(help="Glob over deployment names, or over ACCOUNT/NAME.")
-    ],
     reference: Annotated[str, typer.Option(help="What people know it by, e.g. a pull request.")],
+    deployment: Annotated[
+        str | None, typer.Option(help="Glob over deployment names, or over ACCOUNT/NAME.")
+    ] = None,
+    account: Annotated[
+        str | None, typer.Option(help="Instead: all deployments of this account.")
+    ] = None,
     at: Annotated[
         datetime | None, typer.Option(help="When it took effect (UTC); default: now.")
     ] = None,
@@ -45,16 +48,17 @@ def record(
     Example: `tokenwatch change record --kind prompt_template --deployment 'chat-*' --reference
     "pull request 118"`
     """
-    if kind not in CHANGE_KINDS:
-        fail(f"unknown kind of change {kind!r}. {nearest(kind, CHANGE_KINDS, 'kinds')}")
     now = datetime.now(UTC)
-    moment = now if at is None else at.replace(tzinfo=at.tzinfo or UTC)
-    if moment > now:
-        fail("the change lies in the future: record it when it takes effect")
-    change = Change(kind, slot_of(moment), deployment, reference, slot_of(now))
+    sent = {"kind": kind, "reference": reference, "deployment": deployment, "account": account}
+    sent["time"] = at.replace(tzinfo=at.tzinfo or UTC).isoformat() if at else None
+    reader = Reader({name: value for name, value in sent.items() if value is not None})
+    change = reader.change(now)
+    if reader.problems:
+        fail(*reader.problems)
     with ledger_of(environment(state, None)) as ledger:
-        ledger.record_change(change)
-    console.print(f"recorded: {kind} of {deployment} at {iso(change.slot)} ({reference})")
+        new = ledger.record_change(change)
+    word = "recorded" if new else "recorded before"
+    console.print(f"{word}: {change.kind} of {change.deployment} at {iso(change.slot)}")
 
 
 @app.command("list")

@@ -8,7 +8,7 @@ import msgspec
 
 from shared.endpoints.answer import Answer, refused
 from shared.endpoints.fields import Reader
-from shared.model import Change, iso, slot_of
+from shared.model import Change, iso
 
 MOST_BYTES = 8 * 1024
 _ORDER = (415, 413)
@@ -27,13 +27,7 @@ def asked(content_type: str, body: bytes, now: datetime) -> Change | Answer:
     if not isinstance(sent, dict):
         return _refusal(400, ["the body must be a JSON object"])
     reader = Reader(sent)
-    change = Change(
-        kind=reader.kind(),
-        deployment=reader.deployment(),
-        reference=reader.reference(),
-        slot=reader.slot(now),
-        recorded=slot_of(now),
-    )
+    change = reader.change(now)
     wrong = reader.unknown() + reader.problems
     return _refusal(400, wrong) if wrong else change
 

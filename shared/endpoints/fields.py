@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from shared.model import slot_of
+from shared.model import Change, slot_of
 from shared.rulebook.expressions import CHANGE_KINDS
 from shared.rulebook.problems import nearest
 
@@ -34,6 +34,16 @@ class Reader:
     def __init__(self, sent: Mapping[str, object]) -> None:
         self.sent = sent
         self.problems: list[str] = []
+
+    def change(self, now: datetime) -> Change:
+        """The change that the fields describe; worth nothing if there are problems."""
+        return Change(
+            kind=self.kind(),
+            deployment=self.deployment(),
+            reference=self.reference(),
+            slot=self.slot(now),
+            recorded=slot_of(now),
+        )
 
     def unknown(self) -> list[str]:
         names = [name for name in self.sent if name not in FIELDS]
