@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -72,6 +73,7 @@ def question_of(node: Baseline | Deviation | BeforeChange) -> Question:
     return ("line" if node.given else "level"), node.signal, node.given
 
 
+@lru_cache(maxsize=65_536)
 def phase(deployment: Deployment) -> int:
     """The minute, modulo REFIT, at which a deployment is refitted."""
     return int(hashlib.sha256(deployment.key.encode()).hexdigest()[:8], 16) % REFIT

@@ -77,25 +77,29 @@ def _compose(
 ) -> Floats:
     whole, part = np.full(shape, np.nan), np.full(shape, np.nan)
     names = {name.casefold() for name, _ in component.where}
+    split_total = bool(component.where) and component.aggregation == "total"
     for series in candidates:
         n = column.get(series.deployment.key)
         split = {name.casefold() for name, _ in series.dimensions}
         # Totals add up over any split; an average only stands for the split it was asked with.
         if n is None or (component.aggregation != "total" and split != names):
             continue
-        whole[:, n] = _add(whole[:, n], series.values)
+        if split_total:
+            _add(whole, n, series.values)
         if matches(component.where, series.dimensions):
-            part[:, n] = _add(part[:, n], series.values)
-    if not component.where or component.aggregation != "total":
+            _add(part, n, series.values)
+    if not split_total:
         return part
     absent = np.isnan(part) & (whole > 0)
     return np.where(absent, 0.0, part)
 
 
-def _add(left: Floats, right: Floats) -> Floats:
-    """The sum where both have a point, the one that has where only one has."""
-    total = np.nan_to_num(left) + np.nan_to_num(right)
-    return np.where(np.isnan(left) & np.isnan(right), np.nan, total)
+def _add(into: Floats, column: int, values: Floats) -> None:
+    """Adds where both have a point, and takes the one that has where only one has."""
+    before = into[:, column]
+    into[:, column] = np.where(
+        np.isnan(before), values, before + np.where(np.isnan(values), 0.0, values)
+    )
 
 
 def matches(where: tuple[tuple[str, str], ...], dimensions: tuple[tuple[str, str], ...]) -> bool:
