@@ -55,7 +55,9 @@ def read_source(world: Path | None, recording: Path | None) -> Source:
         if recording:
             return Recording.load(recording)
         return World.load(world or WORLDS / "demo.yaml", datetime.now(UTC))
-    except (WorldError, RecordingError, OSError) as error:
+    except OSError as error:
+        fail(f"{error.filename} cannot be read: {error.strerror}")
+    except (WorldError, RecordingError) as error:
         fail(str(error))
 
 
