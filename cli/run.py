@@ -122,6 +122,8 @@ def _replay(
     with tempfile.TemporaryDirectory() as folder:
         place = state or f"sqlite:{folder}/replay.db"
         with stage(source, place, rules) as play:
+            for problem in play.watch.rulebook.errors:
+                errors.print(Text(str(problem), style="red"))
             for _, report in play.play(first, last, every=10):
                 _tell(report, as_json=as_json)
                 events += len(report.events)

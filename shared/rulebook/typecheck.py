@@ -96,7 +96,8 @@ def _cure(node: Binary | Compare, left: Unit, right: Unit) -> str:
     bare = node.right if right.bare else node.left
     other = left if right.bare else right
     if isinstance(bare, Number) and other == PERCENTS:
-        return f"Write the percent sign: {bare.text or bare.value}%."
+        percent = bare.value * 100 if 0 < bare.value < 1 else bare.value
+        return f"Write the percent sign: {percent:g}%."
     if isinstance(bare, Number) and other == MS:
         return f"Write the unit of time: {bare.text}ms or {bare.text}s."
     return ""
