@@ -27,6 +27,9 @@ HOLD = 10
 """Minutes for which a transient failure holds an account before its slots are judged as failed."""
 STALE_AFTER = 120
 """Minutes of nothing but missing traffic after which a firing alert ends."""
+LEARNED = 24 * 60
+"""Minutes after which an episode is no longer kept out of the baselines: what stays so long may
+become normal."""
 EPISODE_MEMORY = 15 * 24 * 60
 """Minutes for which an ended episode is remembered, to leave it out of the baselines."""
 
@@ -191,7 +194,7 @@ class Alert(Value, frozen=True):
     """Last known slots and whether they breached, for `n of m`."""
     fired: Slot | None = None
     told: bool = False
-    """Whether people were told that it fired; only then are they told that it ended."""
+    """Whether people were told that it fires; only then are they told that it ended."""
     clear: int | None = None
     """Clear slots after the first clear one of the present run; None while not clear."""
     quiet_since: Slot | None = None
@@ -201,7 +204,18 @@ class Alert(Value, frozen=True):
     worst: float | None = None
     """Furthest value of the rule's leading signal, in the direction of the condition."""
     pins: tuple[Fit, ...] = ()
-    """The fits that this episode is compared with, whatever is refitted meanwhile."""
+    """The fits that this episode began with, and is compared with for its first LEARNED minutes,
+    whatever is refitted meanwhile."""
+    told_at: Slot | None = None
+    """When an event last said that it fires; for an observed rule one that is only shown."""
+    reminders: int = 0
+    muted: str = ""
+    """Why people are not told at present: a silence, or a rule that says more."""
+
+    @property
+    def announced(self) -> bool:
+        """Whether an event said that it fires; only then does one say that it ended."""
+        return self.told or self.told_at is not None
 
 
 def episode_id(rule: str, deployment: Deployment, since: Slot) -> str:

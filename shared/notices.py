@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
 
-from shared.model import CATCH_UP, Account, Deployment, Event, Slot, iso, slot_of
+from shared.model import CATCH_UP, Account, Deployment, Event, Slot, iso, slot_of, time_of
 from shared.rulebook.rules import Rulebook
 
-MOST_PROBLEMS = 5
+MOST_PROBLEMS, MOST_EPISODES = 5, 10
 
 
 def unjudged(account: Account, first: Slot, oldest: Slot) -> Event:
@@ -31,6 +32,41 @@ def unjudged(account: Account, first: Slot, oldest: Slot) -> Event:
         summary=summary,
         runbook="runbooks/unjudged.md",
     )
+
+
+def while_away(events: Sequence[Event]) -> Event:
+    """One notice of episodes that began and ended unseen; `events` are their fires and ends."""
+    ends = sorted((e for e in events if e.kind == "resolved"), key=_urgency)
+    lines = [_line(event) for event in ends[:MOST_EPISODES]]
+    more = len(ends) - MOST_EPISODES
+    count = "One alert" if len(ends) == 1 else f"{len(ends)} alerts"
+    summary = f"{count} began and ended while nobody watched:\n" + "\n".join(lines)
+    digest = hashlib.sha256("\n".join(sorted(e.id for e in events)).encode()).hexdigest()[:16]
+    accounts = {event.deployment.account for event in ends}
+    event = Event.of(
+        "notice",
+        "WhileAway",
+        Deployment(ends[0].deployment.account if len(accounts) == 1 else "", ""),
+        min(event.since for event in ends),
+        max(event.slot for event in ends),
+        severity=ends[0].severity,
+        region=ends[0].region,
+        summary=summary + (f"\n+{more} more" if more > 0 else ""),
+        runbook="alerts.md",
+    )
+    return replace(event, id=f"{digest}-notice-0", episode=digest)
+
+
+def _urgency(event: Event) -> tuple[int, Slot]:
+    return ("critical", "warning", "info").index(event.severity), event.since
+
+
+def _line(event: Event) -> str:
+    where = f"{event.deployment.name} ({event.deployment.account_name})"
+    worst = f", at worst {event.worst}" if event.worst else ""
+    begin, end = time_of(event.since), time_of(event.slot)
+    to = f"{end:%H:%M}" if begin.date() == end.date() else f"{end:%Y-%m-%d %H:%M}"
+    return f"{event.rule} on {where}, {begin:%Y-%m-%d %H:%M} to {to} UTC{worst}"
 
 
 def broken_rules(rulebook: Rulebook, now: datetime) -> Event:

@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import json
 import logging
-import secrets
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from time import monotonic, sleep
 
 import requests
-from msgspec.structs import replace as but
 
-from shared.engine.baseline import REFIT, phase
-from shared.engine.judge import Standing
+from shared.keeping import Keeper, Prior
 from shared.model import (
     SETTLE,
     Account,
     Event,
-    Fit,
     Head,
     Message,
     slot_of,
@@ -33,22 +29,18 @@ from shared.model import (
 from shared.monitor.read import Poster
 from shared.notices import broken_rules
 from shared.rulebook.rules import Rulebook
-from shared.shards import Done, Work, judge_shard
-from shared.state.codec import pack
+from shared.shards import Work, judge_shard
 from shared.state.ledger import (
     Ledger,
     Lost,
     StateError,
-    Versioned,
-    attempt_id,
-    event_row,
-    fit_row,
 )
 from shared.teams.address import Webhook
 from shared.teams.deliver import Run, deliver
 from shared.teams.down import down_messages
 from shared.teams.links import Links
 from shared.teams.messages import messages_for
+from shared.telling import announce
 
 log = logging.getLogger("tokenwatch")
 
@@ -58,10 +50,6 @@ JUDGING = 30.0
 """Seconds of it after which no further slot is begun, so that there is time to tell."""
 REMEMBERED = 24 * 60
 """Minutes for which a change matters: longer than a catch-up and what it looks back."""
-GRACE = 3600.0
-"""Seconds after which a row that no head names is nobody's work in progress any more."""
-BUCKETS = 16
-"""Rows over which a shard's fits are spread, so that a refit rewrites few of them."""
 
 
 @dataclass
@@ -75,12 +63,12 @@ class Watch:
     channels: Mapping[str, Webhook]
     links: Links
     session: requests.Session = field(default_factory=requests.Session)
-    fits: dict[str, dict[str, tuple[Fit, ...]]] = field(default_factory=dict)
-    """By shard, the rows of fits by name: what the head names need not be read again."""
-    swept: dict[str, int] = field(default_factory=dict)
-    """By shard: the hour in which its leftovers were last deleted."""
     sleep: Callable[[float], None] = sleep
     """Waits between two posts to one channel."""
+    keeper: Keeper = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.keeper = Keeper(self.ledger, self.rulebook.build)
 
 
 @dataclass(frozen=True)
@@ -115,7 +103,7 @@ def tick(watch: Watch, now: datetime) -> Report:
     for shard in corrupt:
         shards.pop(shard, None)
 
-    def one(shard: str) -> Report:
+    def one(shard: str) -> tuple[Prior, Report]:
         work = Work(
             watch.rulebook,
             tuple(shards[shard]),
@@ -127,12 +115,12 @@ def tick(watch: Watch, now: datetime) -> Report:
         return _judge_and_commit(watch, shard, heads.get(shard), work, now)
 
     with ThreadPoolExecutor(max_workers=min(8, len(shards)) or 1) as pool:
-        reports = list(pool.map(one, shards))
+        judged = dict(zip(shards, pool.map(one, shards), strict=True))
     report = Report(troubles=tuple(str(error) for error in corrupt.values()))
-    for other in reports:
+    for _, other in judged.values():
         report = _both(report, other)
-    if any(head.value.events for head in heads.values()) or report.events:
-        report = _both(report, _announce(watch))
+    kept = {shard: head for shard, (head, _) in judged.items() if head}
+    report = _both(report, Report(troubles=announce(watch.ledger, kept, tuple(watch.channels))))
     if watch.rulebook.errors:
         watch.ledger.add_messages(messages_for([broken_rules(watch.rulebook, now)], ("default",)))
     told = _deliver(watch, now, began)
@@ -157,25 +145,24 @@ def _deliver(watch: Watch, now: datetime, began: float) -> tuple[Message, ...]:
 
 
 def _judge_and_commit(
-    watch: Watch, shard: str, prior: Versioned[Head] | None, work: Work, now: datetime
-) -> Report:
+    watch: Watch, shard: str, prior: Prior, work: Work, now: datetime
+) -> tuple[Prior, Report]:
     """One shard, from its head to its next head. Trouble stays with the shard."""
     head = prior.value if prior else Head()
     try:
-        done = judge_shard(work, head.watermarks, _standing(watch, shard, head))
-        if done.watermarks != head.watermarks or done.judged.standing.troubles != head.troubles:
-            _sweep(watch, shard, _commit(watch, shard, prior, done, now), now)
+        done = judge_shard(work, head.watermarks, watch.keeper.standing(shard, head))
+        kept = watch.keeper.keep(shard, prior, done, now)
     except Lost:
         log.info("another worker has judged %s", shard)
-        return Report()
+        return None, Report()
     except StateError as error:
-        return Report(troubles=(f"{shard}: {error}",))
+        return prior, Report(troubles=(f"{shard}: {error}",))
     except Exception as error:
         log.exception("shard %s failed", shard)
-        return Report(troubles=(f"{shard}: {type(error).__name__}: {error}",))
+        return prior, Report(troubles=(f"{shard}: {type(error).__name__}: {error}",))
     # A new account has no watermark yet: it begins with one slot.
     reached = [slot - head.watermarks.get(a, slot - 1) for a, slot in done.watermarks.items()]
-    return Report(
+    return kept, Report(
         slots=max(reached, default=0),
         events=done.judged.events,
         tally=done.judged.tally,
@@ -183,107 +170,6 @@ def _judge_and_commit(
         deployments=len(done.judged.standing.known),
         failures=done.failures,
     )
-
-
-def _standing(watch: Watch, shard: str, head: Head) -> Standing:
-    """What the head and the rows it names remember."""
-    rows = watch.fits.get(shard, {})
-    missing = {b: name for b, name in head.fits.items() if name not in rows}
-    read = _buckets(watch.ledger.fits(shard, missing.values()))
-    rows = rows | {name: read[bucket] for bucket, name in missing.items()}
-    watch.fits[shard] = {name: rows[name] for name in head.fits.values()}
-    fits = [fit for row in watch.fits[shard].values() for fit in row]
-    return Standing(
-        head.known,
-        head.alerts,
-        head.episodes,
-        {(fit.deployment.key, fit.key): fit for fit in fits},
-        head.troubles,
-    )
-
-
-def _commit(
-    watch: Watch,
-    shard: str,
-    prior: Versioned[Head] | None,
-    done: Done,
-    now: datetime,
-) -> Head:
-    """Rows first, then the head by its ETag."""
-    head = prior.value if prior else Head()
-    attempt = attempt_id(now.timestamp(), secrets.token_hex(3))
-    rows, fits = _fit_rows(watch.fits[shard], head, done, attempt)
-    events = head.events
-    if done.judged.events:
-        events = (*events, name := event_row(attempt))
-        rows[name] = pack(done.judged.events)
-    standing = done.judged.standing
-    following = Head(
-        build=watch.rulebook.build,
-        attempt=attempt,
-        watermarks=dict(done.watermarks),
-        known=standing.known,
-        alerts=standing.alerts,
-        episodes=standing.episodes,
-        fits=fits,
-        events=events,
-        troubles=standing.troubles,
-    )
-    watch.ledger.commit(shard, prior, following, rows)
-    return following
-
-
-def _sweep(watch: Watch, shard: str, head: Head, now: datetime) -> None:
-    """Deletes, once an hour, the rows that crashed or beaten attempts left behind."""
-    hour = slot_of(now) // 60
-    if watch.swept.get(shard) != hour:
-        watch.swept[shard] = hour
-        watch.ledger.sweep(shard, head, now.timestamp(), GRACE)
-
-
-def _fit_rows(
-    kept: dict[str, tuple[Fit, ...]], head: Head, done: Done, attempt: str
-) -> tuple[dict[str, bytes], dict[str, str]]:
-    """The rows of fits that changed, and the name of every bucket's row; `kept` learns them."""
-    ordered = sorted(done.judged.standing.fits.items())
-    rows, names = {}, {}
-    for bucket, fits in _buckets(fit for _, fit in ordered).items():
-        names[bucket] = head.fits.get(bucket, "")
-        if kept.get(names[bucket]) != fits:
-            names[bucket] = fit_row(bucket, attempt)
-            rows[names[bucket]] = pack(fits)
-            kept[names[bucket]] = fits
-    return rows, names
-
-
-def _buckets(fits: Iterable[Fit]) -> dict[str, tuple[Fit, ...]]:
-    """The fits of each bucket, by the turn at which their deployments are refitted."""
-    found: dict[str, list[Fit]] = defaultdict(list)
-    for fit in fits:
-        found[str(phase(fit.deployment) * BUCKETS // REFIT)].append(fit)
-    return {bucket: tuple(inside) for bucket, inside in found.items()}
-
-
-def _announce(watch: Watch) -> Report:
-    """Makes messages of the events that heads name, and takes the events out of the heads.
-
-    Messages have ids that follow from their events, so a crash in between repeats nothing.
-    """
-    heads, _ = watch.ledger.heads()
-    troubles = []
-    for shard, prior in heads.items():
-        if not prior.value.events:
-            continue
-        try:
-            events = watch.ledger.events(shard, prior.value.events)
-            told = [event for event in events if event.notify]
-            watch.ledger.add_messages(messages_for(told, tuple(watch.channels)))
-            watch.ledger.commit(shard, prior, but(prior.value, events=()), {})
-        except Lost:
-            log.info("another worker tells the events of %s", shard)
-        except StateError as error:
-            troubles.append(f"{shard}: {error}")
-    return Report(troubles=tuple(troubles))
 
 
 def _both(left: Report, right: Report) -> Report:

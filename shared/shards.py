@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shared.engine.baseline import Due
+from shared.engine.case import Case, Judged, Standing, all_offsets, lead
 from shared.engine.frame import Frame, deployments_in, frame_of
-from shared.engine.judge import Case, Judged, Standing, all_offsets, dismiss, lead
+from shared.engine.judge import dismiss
 from shared.engine.lifecycle import skip
 from shared.engine.trouble import after_reading
 from shared.engine.walk import walk
@@ -170,6 +171,7 @@ def _case(
         frame_of(reading, found, needed),
         work.changes,
         {minutes: frame_of(other, found, needed) for minutes, other in earlier.items()},
+        work.rulebook.silences,
     )
 
 

@@ -165,41 +165,23 @@ class Witness:
 
 def event_of(told: Told, witness: Witness, region: str) -> Event:
     """The event of a change of state, with its evidence as of the witness's cell."""
-    rule, alert = witness.rule, told.alert
-    return Event.of(
-        told.kind,
-        rule.name,
-        alert.deployment,
-        alert.since,
-        told.slot,
+    rule, worst = witness.rule, told.alert.worst
+    return told.event(
         severity=rule.severity,
         owner=rule.owner,
         runbook=rule.runbook,
         region=region,
-        summary=witness.sentence() if told.kind == "fired" else witness.state(),
-        reason=told.reason,
-        worst=show(alert.worst, _leading_unit(witness)) if alert.worst is not None else "",
+        summary=witness.state() if told.kind == "resolved" else witness.sentence(),
+        worst=show(worst, _leading_unit(witness)) if worst is not None else "",
         facts=witness.facts(),
         chart=witness.chart(),
         evidence=witness.evidence(),
-        notify=alert.told,
     )
 
 
 def farewell(told: Told, region: str) -> Event:
     """The event of an alert that ends from outside: there is no condition left to show."""
-    return Event.of(
-        told.kind,
-        told.alert.rule,
-        told.alert.deployment,
-        told.alert.since,
-        told.slot,
-        severity="info",
-        region=region,
-        summary=_FAREWELLS[told.reason],
-        reason=told.reason,
-        notify=told.alert.told,
-    )
+    return told.event(severity="info", region=region, summary=_FAREWELLS[told.reason])
 
 
 def _leading_unit(witness: Witness) -> Unit:
@@ -216,7 +198,7 @@ def _rounded(value: float | np.float64 | None) -> float | None:
 
 _FAREWELLS = {
     "rule removed": "The rule was removed or no longer covers this deployment.",
-    "vanished": "The deployment is no longer there.",
+    "new normal": "It has been so for a day, and counts as normal from now on.",
     "no longer watched": "The account was taken out of the settings.",
 }
 _SIGNS = {

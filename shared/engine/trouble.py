@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from shared.engine.evaluate import Verdict
-from shared.engine.lifecycle import Told, step
+from shared.engine.lifecycle import Sight, Told, step
 from shared.model import Account, Alert, Deployment, Event, Slot
 from shared.rulebook.ast import Number
 from shared.rulebook.rules import Hold, Rule
@@ -41,28 +41,21 @@ def after_reading(
         return replace(alert, mark=reasons[0]), None
     verdict = Verdict.BREACH if reasons else Verdict.CLEAR
     place = Deployment(account.id, "")
-    following, told = step(_RULE, alert, place, slot, verdict)
+    following, told = step(_RULE, alert, place, Sight(slot, verdict))
     if following and reasons:
         following = replace(following, mark=reasons[0])
     return following, _event(told, account, reasons) if told else None
 
 
 def _event(told: Told, account: Account, reasons: tuple[str, ...]) -> Event:
-    alert = told.alert
     what = "\n".join(reasons[:3])
     failing = (
         f"Azure Monitor has not been read in full for {FAILED_MINUTES} minutes. Rules that need "
         f"what is missing are unknown, and alerts stay as they are.\n{what}"
     )
-    return Event.of(
-        told.kind,
-        NAME,
-        alert.deployment,
-        alert.since,
-        told.slot,
+    return told.event(
         severity=_RULE.severity,
         runbook=_RULE.runbook,
         region=account.region,
         summary=failing if told.kind == "fired" else "Azure Monitor is read in full again.",
-        reason=told.reason,
     )

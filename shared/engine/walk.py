@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shared.engine.baseline import Due, due_at, fit, next_due, questions
+from shared.engine.case import Case, Judged, Standing
 from shared.engine.frame import Frame
-from shared.engine.judge import Case, Judged, Standing, judge, left_out, meet, retire
+from shared.engine.judge import judge, learned_at, left_out, meet, outgrown, retire
 from shared.model import Fit, Slot
 
 MOST_FITS = 200
@@ -40,8 +41,10 @@ def walk(
         missing |= set(dues) - set(fitted)
         made += len(fitted)
         judged = replace(judged, standing=_with(judged.standing, fitted))
+        judged = judged.then(outgrown(case, judged.standing, slot))
         standing = judged.standing
         until = min(last, next_due(slot, standing.known, standing.fits, case.changes) - 1)
+        until = min(until, (learned_at(standing, slot) or until + 1) - 1)
         judged = judged.then(judge(case, standing, slot, until))
         slot = until + 1
     return judged, slot - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from graphlib import TopologicalSorter
 from typing import Literal
 
 from shared.model import Account, Component, Deployment, Severity
@@ -21,6 +21,8 @@ from shared.rulebook.ast import (
     walk,
 )
 from shared.rulebook.problems import Mark, Problem
+from shared.rulebook.scope import Scope
+from shared.rulebook.silences import Silence
 from shared.rulebook.units import Unit
 
 Fitted = Baseline | Deviation | BeforeChange
@@ -54,31 +56,6 @@ class Hold:
 
 
 @dataclass(frozen=True)
-class Scope:
-    """Globs without case; a leading `!` leaves out. Empty means everything."""
-
-    accounts: tuple[str, ...] = ()
-    deployments: tuple[str, ...] = ()
-    regions: tuple[str, ...] = ()
-
-    def matches(self, account: Account, deployment: Deployment) -> bool:
-        return (
-            _matches(self.accounts, account.name)
-            and _matches(self.deployments, deployment.name)
-            and _matches(self.regions, account.region)
-        )
-
-
-def _matches(globs: tuple[str, ...], text: str) -> bool:
-    wanted = [glob for glob in globs if not glob.startswith("!")]
-    unwanted = [glob[1:] for glob in globs if glob.startswith("!")]
-    folded = text.casefold()
-    return (not wanted or any(fnmatchcase(folded, g.casefold()) for g in wanted)) and not any(
-        fnmatchcase(folded, g.casefold()) for g in unwanted
-    )
-
-
-@dataclass(frozen=True)
 class Override:
     scope: Scope
     parameters: Mapping[str, float]
@@ -98,11 +75,20 @@ class Rule:
     longest: int = 5
     hold: Hold = field(default_factory=lambda: Hold(minutes=5))
     keep_firing: int = 10
+    remind_every: int = 0
+    """Minutes after which people are told again while it fires; 0 for never."""
+    unless: tuple[str, ...] = ()
+    """Rules that say more: while one of them fires on the deployment, this one is not told."""
     mode: Literal["notify", "observe"] = "notify"
-    scope: Scope = Scope()
+    scope: Scope = field(default_factory=Scope)
     parameters: Mapping[str, float] = field(default_factory=dict)
     overrides: tuple[Override, ...] = ()
     mark: Mark = field(default_factory=lambda: Mark(""))
+
+    @property
+    def observed(self) -> bool:
+        """Tracked and shown, but nobody is told."""
+        return self.mode == "observe"
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -156,6 +142,14 @@ class Rulebook:
     rules: tuple[Rule, ...]
     problems: tuple[Problem, ...] = ()
     build: int = 0
+    silences: tuple[Silence, ...] = ()
+
+    @property
+    def judged(self) -> tuple[Rule, ...]:
+        """The rules, each after those that it is not told for (`unless`)."""
+        rules = {rule.name: rule for rule in self.rules}
+        before = {name: [o for o in rule.unless if o in rules] for name, rule in rules.items()}
+        return tuple(rules[name] for name in TopologicalSorter(before).static_order())
 
     @property
     def errors(self) -> tuple[Problem, ...]:

@@ -28,6 +28,8 @@ __all__ = [
     "StateError",
     "Versioned",
     "attempt_id",
+    "attempt_of",
+    "attempt_time",
     "event_row",
     "fit_row",
 ]

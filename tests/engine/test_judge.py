@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from shared.engine.baseline import REFIT, Due, last_turn
 from shared.engine.frame import Frame
-from shared.engine.judge import Case, Judged, Standing, dismiss, judge, lead, meet, retire
+from shared.engine.case import Case, Judged, Standing, lead
+from shared.engine.judge import dismiss, judge, meet, retire
 from shared.engine.walk import MOST_FITS, walk
 from shared.model import (
     EPISODE_MEMORY,
@@ -251,7 +252,8 @@ def test_an_alert_holds_the_fits_of_its_first_breach() -> None:
 
 
 def firing(rule: str = "Own", deployment: Deployment = CHAT) -> Alert:
-    return Alert(rule, deployment, "firing", START - 50, START - 1, fired=START - 45)
+    at = START - 45
+    return Alert(rule, deployment, "firing", START - 50, START - 1, fired=at, told=True, told_at=at)
 
 
 def pending(rule: str = "Own") -> Alert:

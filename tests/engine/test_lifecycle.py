@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.engine.evaluate import Reason, Verdict
-from shared.engine.lifecycle import Ending, Told, end, skip, step
+from shared.engine.lifecycle import Ending, Sight, Told, end, skip, step
 from shared.model import STALE_AFTER, Alert, Slot, episode_id
 from shared.rulebook.ast import Compare, Number, Signal
 from shared.rulebook.rules import Hold, Rule
@@ -47,11 +47,15 @@ class Walk:
     alert: Alert | None = None
     slot: Slot = START
     told: tuple[Told, ...] = ()
+    muted: str = ""
+    gone: bool = False
 
     def then(self, *seen: Seen) -> Walk:
         alert, slot, told = self.alert, self.slot, self.told
         for verdict, reason in seen:
-            alert, one = step(self.rule, alert, CHAT, slot, verdict, reason)
+            alert, one = step(
+                self.rule, alert, CHAT, Sight(slot, verdict, reason, None, self.muted, self.gone)
+            )
             told, slot = (*told, one) if one else told, slot + 1
         return replace(self, alert=alert, slot=slot, told=told)
 
@@ -119,18 +123,91 @@ def test_the_table_of_states(state: str, seen: Seen, times: int, after: str, tol
     assert [t.kind + (f": {t.reason}" if t.reason else "") for t in new] == ([told] if told else [])
 
 
-@pytest.mark.parametrize("reason", ["vanished", "rule removed", "no longer watched"])
+@pytest.mark.parametrize("reason", ["new normal", "rule removed", "no longer watched"])
 @pytest.mark.parametrize("state", ["pending", "firing"])
 def test_what_is_no_longer_there_ends(state: str, reason: Ending) -> None:
     """A firing alert whose deployment or rule is gone is told to be over, a pending one is not."""
     alert = STATES[state]().alert
     assert alert
-    left, told = end(alert, START + 9, reason)
-    assert left is None
+    told = end(alert, START + 9, reason)
     if state == "pending":
         assert told is None
     else:
         assert told == Told("resolved", alert, START + 9, reason)
+
+
+def test_d02_a_deployment_that_is_gone_ends_as_vanished() -> None:
+    """After two hours without traffic, an alert whose deployment is gone ends as vanished."""
+    made = replace(firing(), gone=True).then(*[IDLE] * (STALE_AFTER + 1))
+    assert made.story[1:] == [("resolved", STALE_AFTER + 1, "vanished")]
+
+
+def test_what_is_muted_is_told_when_it_still_fires_afterwards() -> None:
+    """A silence mutes the telling, not the tracking: what still fires at its end is told then."""
+    made = replace(Walk(rule(Hold())), muted="silenced").then(*[BREACH] * 5)
+    assert (made.state, made.story) == ("firing", [])
+    made = replace(made, muted="").then(GAP)
+    assert made.story == [("fired", 5, "")]
+    assert made.alert
+    assert (made.alert.since, made.alert.muted) == (START, "")
+
+
+def test_what_is_over_before_the_mute_ends_is_never_told() -> None:
+    """Neither the beginning nor the end is told of an episode that a silence covers."""
+    made = replace(Walk(rule(Hold(), keep_firing=2)), muted="silenced").then(BREACH, *[CLEAR] * 3)
+    assert (made.state, made.story) == ("inactive", [])
+
+
+def test_what_is_on_its_way_to_clear_is_not_told_late() -> None:
+    """When a silence ends, an alert whose value is clear again waits for a breach to be told."""
+    made = replace(Walk(rule(Hold())), muted="silenced").then(BREACH, CLEAR)
+    made = replace(made, muted="").then(CLEAR)
+    assert made.story == []
+    assert made.then(BREACH).story == [("fired", 3, "")]
+
+
+def test_the_end_is_told_although_it_is_muted() -> None:
+    """Who was told that it fires is told that it is over, silence or not."""
+    made = Walk(rule(Hold(), keep_firing=0)).then(BREACH)
+    made = replace(made, muted="silenced").then(CLEAR)
+    assert made.story == [("fired", 0, ""), ("resolved", 1, "recovered")]
+
+
+def test_reminders_come_at_their_interval() -> None:
+    """While it fires people are told again every `remind_every`, each time with the next number."""
+    made = Walk(replace(rule(Hold()), remind_every=60)).then(*[BREACH] * 181)
+    assert made.story == [("fired", 0, ""), *[("reminded", n, "") for n in (60, 120, 180)]]
+    assert [told.alert.reminders for told in made.told] == [0, 1, 2, 3]
+
+
+def test_d14_a_shorter_interval_holds_for_running_alerts() -> None:
+    """An interval that is lowered in the rule file applies to what fires already."""
+    made = Walk(replace(rule(Hold()), remind_every=240)).then(*[BREACH] * 100)
+    made = replace(made, rule=replace(made.rule, remind_every=30)).then(BREACH)
+    assert made.story == [("fired", 0, ""), ("reminded", 100, "")]
+
+
+def test_muted_reminders_wait() -> None:
+    """A reminder that falls into a silence comes when it ends, and the next an interval later."""
+    made = Walk(replace(rule(Hold()), remind_every=60)).then(BREACH)
+    made = replace(made, muted="silenced").then(*[BREACH] * 79)
+    made = replace(made, muted="").then(*[BREACH] * 61)
+    assert made.story == [("fired", 0, ""), ("reminded", 80, ""), ("reminded", 140, "")]
+
+
+def test_an_observed_rule_reminds_nobody() -> None:
+    """`mode: observe` shows the beginning and the end and nothing in between."""
+    watched = replace(rule(Hold(), keep_firing=0), mode="observe", remind_every=5)
+    made = Walk(watched).then(*[BREACH] * 30, CLEAR)
+    assert made.story == [("fired", 0, ""), ("resolved", 30, "recovered")]
+    assert not any(told.alert.told for told in made.told)
+
+
+def test_a_rule_that_is_no_longer_observed_is_told_while_it_fires() -> None:
+    """`mode: notify` applies to what fires already."""
+    made = Walk(replace(rule(Hold()), mode="observe")).then(BREACH)
+    made = replace(made, rule=rule(Hold())).then(BREACH)
+    assert [told.alert.told for told in made.told] == [False, True]
 
 
 def test_five_minutes_are_met_at_the_sixth_breach_in_a_row() -> None:
@@ -295,15 +372,15 @@ def test_the_worst_value_is_kept_in_the_direction_of_the_rule(op: str, worst: fl
     """An alert remembers the highest value of a rule that looks up, the lowest of one down."""
     alert: Alert | None = None
     for n, value in enumerate([5.0, 9.0, None, 2.0, 4.0]):
-        alert, _ = step(rule(op=op), alert, CHAT, START + n, Verdict.BREACH, value=value)
+        alert, _ = step(rule(op=op), alert, CHAT, Sight(START + n, Verdict.BREACH, value=value))
     assert alert and alert.worst == worst
 
 
 def test_an_episode_keeps_the_fits_it_began_with() -> None:
     """What a later minute would be compared with does not change a living episode."""
     first, later = fit_of(level=1.0), fit_of(level=2.0)
-    alert, _ = step(rule(), None, CHAT, START, Verdict.BREACH, pins=(first,))
-    alert, _ = step(rule(), alert, CHAT, START + 1, Verdict.BREACH, pins=(later,))
+    alert, _ = step(rule(), None, CHAT, Sight(START, Verdict.BREACH), (first,))
+    alert, _ = step(rule(), alert, CHAT, Sight(START + 1, Verdict.BREACH), (later,))
     assert alert and alert.pins == (first,)
 
 

@@ -1,0 +1,62 @@
+"""Silences: for how long, and of what, nothing is told. Alerts are tracked all the same. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
+from shared.model import Account, Deployment, Slot, time_of
+from shared.rulebook.problems import Mark
+from shared.rulebook.scope import Scope, matches
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+@dataclass(frozen=True)
+class Hours:
+    """A part of some days, which may reach into the next: [begin, begin + minutes)."""
+
+    begin: int = 0
+    """Minute of the day, by the clocks of `zone`."""
+    minutes: int = 1440
+    days: frozenset[int] = frozenset(range(7))
+    """Days on which it begins, Monday is 0."""
+    zone: str = "UTC"
+
+    def include(self, slot: Slot) -> bool:
+        local = time_of(slot).astimezone(ZoneInfo(self.zone))
+        minute = local.hour * 60 + local.minute
+        yesterday = (local - timedelta(days=1)).weekday()
+        today = local.weekday() in self.days and self._within(minute)
+        return today or (yesterday in self.days and self._within(minute + 1440))
+
+    def _within(self, minute: int) -> bool:
+        return self.begin <= minute < self.begin + self.minutes
+
+
+@dataclass(frozen=True)
+class Silence:
+    """Mutes some rules on some deployments in the slots [begin, end), or in some hours of them."""
+
+    reason: str
+    owner: str
+    rules: tuple[str, ...] = ()
+    """Globs over names of rules; none for all."""
+    scope: Scope = field(default_factory=Scope)
+    begin: Slot | None = None
+    end: Slot | None = None
+    hours: Hours | None = None
+    mark: Mark = field(default_factory=lambda: Mark(""))
+
+    def covers(self, rule: str, account: Account, deployment: Deployment) -> bool:
+        return matches(self.rules, rule) and self.scope.matches(account, deployment)
+
+    def active(self, slot: Slot) -> bool:
+        early = self.begin is not None and slot < self.begin
+        late = self.end is not None and slot >= self.end
+        return not early and not late and (self.hours is None or self.hours.include(slot))
+
+    @property
+    def words(self) -> str:
+        return f"silenced by {self.owner}: {self.reason}"
