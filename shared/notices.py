@@ -49,7 +49,7 @@ def while_away(events: Sequence[Event]) -> Event:
         Deployment(ends[0].deployment.account if len(accounts) == 1 else "", ""),
         min(event.since for event in ends),
         max(event.slot for event in ends),
-        severity=ends[0].severity,
+        severity="info",  # it is over, whatever it was: what goes on comes first
         region=ends[0].region,
         summary=summary + (f"\n+{more} more" if more > 0 else ""),
         runbook="alerts.md",
