@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 
@@ -38,8 +39,10 @@ class Witness:
     def __init__(self, context: Context, row: int, column: int) -> None:
         self.context, self.row, self.column = context, row, column
         self.rulebook, self.rule = context.rulebook, context.rule
-        units = {name: signal.unit for name, signal in self.rulebook.signals.items()}
-        self.names = Names(units)
+
+    @cached_property
+    def names(self) -> Names:
+        return Names({name: signal.unit for name, signal in self.rulebook.signals.items()})
 
     def value(self, node: Node) -> float | None:
         value = float(self.context.value(node)[self.row, self.column])

@@ -3,51 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 from msgspec.structs import replace as but
 from numpy.typing import NDArray
 
-from shared.engine.baseline import applies
 from shared.engine.case import Case, Judged, Standing
-from shared.engine.evaluate import Context, Reason, Setting, Verdict, key_of, reach, usable
+from shared.engine.evaluate import Context, Reason, Verdict
 from shared.engine.evidence import Witness, event_of
 from shared.engine.frame import Bools
+from shared.engine.ground import Ground, Pins
 from shared.engine.lifecycle import Sight, Told, step
 from shared.engine.muting import Muting
-from shared.engine.windows import Windows
 from shared.model import (
     EPISODE_MEMORY,
     LEARNED,
-    Account,
     Alert,
     Deployment,
     Episode,
     Event,
-    Fit,
-    Known,
     Slot,
 )
-from shared.rulebook.catalogue import CACHE_WARMING, is_cache, touches
 from shared.rulebook.rules import Rule
 
 
 class Span:
+    """The slots [first, last] of a case: the alerts that live through them, and what is told."""
+
     def __init__(self, case: Case, standing: Standing, first: Slot, last: Slot) -> None:
         self.case, self.standing, self.first, self.last = case, standing, first, last
-        frame, signals = case.frame, case.rulebook.signals
-        row, count = frame.row(first), last - first + 1
-        longest = max([1, *(reach(rule) for rule in case.rulebook.rules)])
-        self.slots = np.arange(first, last + 1)
-        self.windows = Windows(frame, signals, row, count, longest)
-        self.earlier = {
-            minutes: Windows(earlier, signals, row, count, longest)
-            for minutes, earlier in case.earlier.items()
-        }
-        known = {one.deployment.key: one for one in standing.known}
-        self.known = [known.get(d.key) for d in frame.deployments]
+        self.ground = Ground(case, standing, first, last)
         self.alerts = {(alert.rule, alert.deployment.key): alert for alert in standing.alerts}
         self.muting = Muting(case.silences)
         self.episodes = {(e.rule, e.deployment.key, e.since): e for e in standing.episodes}
@@ -66,16 +52,14 @@ class Span:
         )
         return Judged(standing, tuple(event for _, event in self.told), tally), self.cut
 
+    def context(self, rule: Rule) -> Context:
+        """The rule over the span, its live episodes compared with what they began with."""
+        return self.ground.context(rule, self._pins(rule))
+
     def _rule(self, rule: Rule) -> Counter[str]:
-        context = Context(
-            self.case.rulebook,
-            rule,
-            self.windows,
-            self._setting(rule, self._pins(rule)),
-            self.earlier,
-        )
+        context = self.context(rule)
         verdicts, reasons = context.verdicts()
-        covered = self._covered(rule)
+        covered = self.ground.covered(rule)
         for n, deployment in enumerate(self.case.frame.deployments):
             live = (rule.name, deployment.key) in self.alerts
             breached = (verdicts[:, n] == Verdict.BREACH) & covered[:, n]
@@ -93,8 +77,8 @@ class Span:
     ) -> None:
         """Walks one deployment's alert of one rule through the slots."""
         rule, deployment = context.rule, self.case.frame.deployments[column]
-        account = self._account(deployment)
-        key, fresh = (rule.name, deployment.key), self._fresh(rule, deployment)
+        account = self.ground.account(deployment)
+        key, fresh = (rule.name, deployment.key), self.ground.fresh(rule, deployment)
         silences = self.muting.silences_of(rule, account, deployment)
         gone = deployment.key in self.case.gone
         alert = self.alerts.pop(key, None)
@@ -121,12 +105,10 @@ class Span:
 
     def _learned(self, told: Told, witness: Witness) -> Told:
         """A recovery is a new normal if it is none by what was normal when the episode began."""
-        alert, rule = told.alert, witness.rule
+        alert = told.alert
         if told.reason != "recovered" or told.slot - alert.since < LEARNED or not alert.pins:
             return told
-        column = {alert.deployment.key: alert.pins}
-        setting = self._setting(rule, column)
-        then = Context(self.case.rulebook, rule, self.windows, setting, self.earlier)
+        then = self.ground.context(witness.rule, {alert.deployment.key: alert.pins})
         verdict = then.verdicts()[0][witness.row, witness.column]
         return told if verdict == Verdict.CLEAR else replace(told, reason="new normal")
 
@@ -148,76 +130,11 @@ class Span:
             if key in self.episodes:
                 self.episodes[key] = but(self.episodes[key], end=slot)
 
-    def _covered(self, rule: Rule) -> Bools:
-        """By cell: the deployment is known by then and the rule is about it."""
-        never = self.last + 1
-        since = [one.since if one and self._about(rule, one) else never for one in self.known]
-        covered: Bools = self.slots[:, None] >= np.array(since, dtype=np.int64)[None, :]
-        return covered
-
-    def _about(self, rule: Rule, one: Known) -> bool:
-        if one.deployment.unattributed and rule.fits:
-            return False
-        return rule.scope.matches(self._account(one.deployment), one.deployment)
-
-    def _account(self, deployment: Deployment) -> Account:
-        return self.case.accounts[deployment.account]
-
-    def _fresh(self, rule: Rule, deployment: Deployment) -> tuple[Fit, ...]:
-        """The fits that an episode beginning now is compared with."""
-        keys = dict.fromkeys(key_of(node) for node in rule.fits)
-        found = (self.standing.fits.get((deployment.key, key)) for key in keys)
-        return tuple(fit for fit in found if fit is not None and usable(fit))
-
-    def _pins(self, rule: Rule) -> dict[str, tuple[Fit, ...]]:
+    def _pins(self, rule: Rule) -> Pins:
         """By deployment key: what its episode is compared with, for the episode's first day."""
         live = (self.alerts.get((rule.name, d.key)) for d in self.case.frame.deployments)
         young = (alert for alert in live if alert and self.first - alert.since < LEARNED)
         return {alert.deployment.key: alert.pins for alert in young}
-
-    def _setting(self, rule: Rule, held: Mapping[str, tuple[Fit, ...]]) -> Setting:
-        deployments = self.case.frame.deployments
-        pins = [{fit.key: fit for fit in held.get(d.key, ())} for d in deployments]
-        fits = {
-            key: tuple(
-                pinned.get(key) or self.standing.fits.get((d.key, key))
-                for d, pinned in zip(deployments, pins, strict=True)
-            )
-            for key in {key_of(node) for node in rule.asked}
-        }
-        provisioned = np.array(
-            [
-                one.provisioned if one and one.provisioned is not None else self.last + 1
-                for one in self.known
-            ],
-            dtype=np.int64,
-        )
-        return Setting(
-            fits=fits,
-            parameters={
-                name: np.array(
-                    [rule.parameter(name, self._account(d), d) for d in deployments], dtype=float
-                )
-                for name in rule.parameters
-            },
-            begin=self._begin(rule),
-            provisioned=self.slots[:, None] >= provisioned[None, :],
-            pinned=np.array([bool(pinned) for pinned in pins], dtype=bool),
-        )
-
-    def _begin(self, rule: Rule) -> NDArray[np.int64]:
-        """By cell: the slot of the last change that touches the rule, or long ago."""
-        begin = np.zeros(self.windows.shape, dtype=np.int64)
-        metrics = {c.metric for c in self.case.rulebook.components(*rule.signals)}
-        warming = CACHE_WARMING if any(is_cache(metric) for metric in metrics) else 0
-        for change in self.case.changes:
-            if not any(touches(change.kind, metric) for metric in metrics):
-                continue
-            for n, deployment in enumerate(self.case.frame.deployments):
-                if applies(change, deployment):
-                    after = self.slots >= change.slot
-                    begin[after, n] = np.maximum(begin[after, n], change.slot + warming)
-        return begin
 
     def _recent_episodes(self) -> tuple[Episode, ...]:
         oldest = self.first - EPISODE_MEMORY
