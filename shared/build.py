@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shared.clouds import PUBLIC, Cloud
 from shared.monitor.client import Client
+from shared.monitor.listing import Lister
 from shared.pipeline import Watch
 from shared.rulebook.load import load
 from shared.settings import Settings
@@ -38,5 +39,6 @@ def open_watch(settings: Settings) -> Watch:
         poster=Client(settings.metrics_endpoint, identity, cloud.metrics_audience),
         ledger=Ledger(store),
         channels={name: Webhook(address) for name, address in settings.webhooks.items()},
+        lister=Lister(settings.resource_manager, identity),
         links=Links(settings.tenant, settings.docs_url, cloud),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -32,6 +32,16 @@ def unjudged(account: Account, first: Slot, oldest: Slot) -> Event:
         summary=summary,
         runbook="runbooks/unjudged.md",
     )
+
+
+def rules_failing(rules: Iterable[str], now: datetime) -> Event:
+    """Rules that raise when they are judged; said once a day for the same ones."""
+    names = sorted(set(rules))
+    summary = (
+        f"{', '.join(names)} cannot be judged, and the alerts of such a rule stay as they are. The "
+        "other rules are judged. This is a defect of the watchdog: the log has the reason."
+    )
+    return _notice("RuleFailing", summary, [*names, f"{now:%Y-%m-%d}"], now, "operations.md")
 
 
 def while_away(events: Sequence[Event]) -> Event:
@@ -72,23 +82,28 @@ def _line(event: Event) -> str:
 def broken_rules(rulebook: Rulebook, now: datetime) -> Event:
     """Rule files that cannot be used; the same problems make the same event, told once."""
     errors = [str(problem).splitlines()[0] for problem in rulebook.errors]
-    digest = hashlib.sha256("\n".join(errors).encode()).hexdigest()[:16]
     shown = "\n".join(errors[:MOST_PROBLEMS])
     more = len(errors) - MOST_PROBLEMS
     summary = (
         "Some rules are broken and not judged; the others are. Run `tokenwatch check` and deploy "
         f"again.\n{shown}" + (f"\n+{more} more" if more > 0 else "")
     )
+    return _notice("RulesBroken", summary, errors, now, "rules.md")
+
+
+def _notice(name: str, summary: str, about: Iterable[str], now: datetime, runbook: str) -> Event:
+    """A notice about no deployment; what it is about makes its id, so that it is told once."""
+    digest = hashlib.sha256("\n".join([name, *about]).encode()).hexdigest()[:16]
     at = slot_of(now)
     event = Event.of(
         "notice",
-        "RulesBroken",
+        name,
         Deployment("", ""),
         at,
         at,
         severity="warning",
         region="",
         summary=summary,
-        runbook="rules.md",
+        runbook=runbook,
     )
     return replace(event, id=f"{digest}-notice-0", episode=digest)

@@ -26,8 +26,9 @@ from shared.model import (
     Message,
     slot_of,
 )
+from shared.monitor.listing import Lister
 from shared.monitor.read import Poster
-from shared.notices import broken_rules
+from shared.notices import broken_rules, rules_failing
 from shared.rulebook.rules import Rulebook
 from shared.shards import Work, judge_shard
 from shared.state.ledger import (
@@ -65,6 +66,8 @@ class Watch:
     session: requests.Session = field(default_factory=requests.Session)
     sleep: Callable[[float], None] = sleep
     """Waits between two posts to one channel."""
+    lister: Lister | None = None
+    """Asks which deployments there are."""
     keeper: Keeper = field(init=False)
 
     def __post_init__(self) -> None:
@@ -85,6 +88,8 @@ class Report:
     """What could not be read, and why."""
     troubles: tuple[str, ...] = ()
     """What went wrong with the watchdog itself; never empty without a reason to look."""
+    failing: tuple[str, ...] = ()
+    """Rules that could not be judged, which is a defect of the watchdog."""
 
 
 def tick(watch: Watch, now: datetime) -> Report:
@@ -111,6 +116,7 @@ def tick(watch: Watch, now: datetime) -> Report:
             watch.poster,
             slot_of(now) - SETTLE - 1,
             lambda: monotonic() - began > JUDGING,
+            watch.lister.names if watch.lister else None,
         )
         return _judge_and_commit(watch, shard, heads.get(shard), work, now)
 
@@ -121,8 +127,9 @@ def tick(watch: Watch, now: datetime) -> Report:
         report = _both(report, other)
     kept = {shard: head for shard, (head, _) in judged.items() if head}
     report = _both(report, Report(troubles=announce(watch.ledger, kept, tuple(watch.channels))))
-    if watch.rulebook.errors:
-        watch.ledger.add_messages(messages_for([broken_rules(watch.rulebook, now)], ("default",)))
+    notices = [broken_rules(watch.rulebook, now)] if watch.rulebook.errors else []
+    notices += [rules_failing(report.failing, now)] if report.failing else []
+    watch.ledger.add_messages(messages_for(notices, ("default",)))
     told = _deliver(watch, now, began)
     watch.ledger.add_messages(down_messages(told, tuple(watch.channels), now))
     report = _both(report, Report(messages=told))
@@ -169,6 +176,8 @@ def _judge_and_commit(
         queries=done.queries,
         deployments=len(done.judged.standing.known),
         failures=done.failures,
+        troubles=tuple(f"rule {name} fails: {why}" for name, why in done.judged.broken.items()),
+        failing=tuple(done.judged.broken),
     )
 
 
@@ -185,6 +194,7 @@ def _both(left: Report, right: Report) -> Report:
         left.deployments + right.deployments,
         left.failures + right.failures,
         left.troubles + right.troubles,
+        left.failing + right.failing,
     )
 
 

@@ -39,6 +39,7 @@ class Settings:
     rules: Path
     cloud: Cloud = PUBLIC
     metrics_endpoint: str = PUBLIC.metrics_endpoint
+    resource_manager: str = PUBLIC.resource_manager
     docs_url: str = ""
     tenant: str = ""
     build: int = 0
@@ -59,6 +60,7 @@ def read_settings(environment: Mapping[str, str], check_webhook: CheckWebhook) -
         rules=Path(environment.get("TOKENWATCH_RULES") or Path(__file__).parent.parent / "rules"),
         cloud=cloud,
         metrics_endpoint=reader.endpoint("TOKENWATCH_METRICS_ENDPOINT", cloud.metrics_endpoint),
+        resource_manager=reader.endpoint("TOKENWATCH_RESOURCE_MANAGER", cloud.resource_manager),
         docs_url=reader.endpoint("TOKENWATCH_DOCS_URL", ""),
         tenant=environment.get("TOKENWATCH_TENANT", ""),
         build=reader.number("TOKENWATCH_BUILD"),

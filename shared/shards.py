@@ -17,6 +17,7 @@ from shared.engine.walk import walk
 from shared.model import (
     CATCH_UP,
     HOLD,
+    STALE_AFTER,
     Account,
     Change,
     Component,
@@ -25,6 +26,7 @@ from shared.model import (
     Slot,
     iso,
 )
+from shared.monitor.client import QueryError
 from shared.monitor.read import Poster, Range, read
 from shared.notices import unjudged
 from shared.rulebook.rules import TRAFFIC, Rulebook
@@ -45,6 +47,8 @@ class Work:
     settled: Slot
     """The newest slot that may be judged."""
     enough: Callable[[], bool] = lambda: False
+    listed: Callable[[Account], frozenset[str]] | None = None
+    """Names, case folded, of the deployments that an account has; raises QueryError."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,29 @@ def _case(
         work.changes,
         {minutes: frame_of(other, found, needed) for minutes, other in earlier.items()},
         work.rulebook.silences,
+        _gone(work, ids, standing),
     )
+
+
+def _gone(work: Work, accounts: Mapping[str, Account], standing: Standing) -> frozenset[str]:
+    """Keys of deployments that are no longer listed, among those whose alerts end for want of
+    traffic. Why it is so is worth one question; without an answer they end all the same."""
+    if work.listed is None:
+        return frozenset()
+    gone: set[str] = set()
+    ending: dict[str, list[Deployment]] = defaultdict(list)
+    for alert in standing.alerts:
+        quiet = alert.quiet_since
+        if alert.state == "firing" and quiet is not None and work.settled - quiet >= STALE_AFTER:
+            ending[alert.deployment.account].append(alert.deployment)
+    for account, deployments in ending.items():
+        try:
+            names = work.listed(accounts[account])
+        except QueryError as error:
+            log.warning("cannot tell whether deployments are gone: %s", error.reason)
+            continue
+        gone |= {one.key for one in deployments if one.name.casefold() not in names}
+    return frozenset(gone)
 
 
 def _walk(work: Work, case: Case, standing: Standing, first: Slot, last: Slot) -> Done:

@@ -10,6 +10,7 @@ from shared.engine.baseline import Fits
 from shared.engine.evaluate import offsets, reach
 from shared.engine.frame import Frame
 from shared.model import Account, Alert, Change, Episode, Event, Known
+from shared.rulebook.catalogue import CACHE_KEPT, CACHE_WARMING
 from shared.rulebook.rules import Rulebook
 from shared.rulebook.silences import Silence
 
@@ -57,13 +58,16 @@ class Judged:
     standing: Standing
     events: tuple[Event, ...] = ()
     tally: Tally = field(default_factory=dict)
+    broken: Mapping[str, str] = field(default_factory=dict)
+    """Rules that could not be judged, and why: their alerts stay as they are."""
 
     def then(self, later: Judged) -> Judged:
         """Both, one after the other."""
         tally = {name: Counter(counts) for name, counts in self.tally.items()}
         for name, counts in later.tally.items():
             tally[name] = tally.get(name, Counter()) + counts
-        return Judged(later.standing, self.events + later.events, tally)
+        broken = {**self.broken, **later.broken}
+        return Judged(later.standing, self.events + later.events, tally, broken)
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,8 @@ class Case:
 
 def lead(rulebook: Rulebook) -> int:
     """Minutes that a frame must begin before its first slot, that slot included."""
-    return max([LEAST_LEAD, *(reach(rule) for rule in rulebook.rules)])
+    beyond = CACHE_KEPT + CACHE_WARMING + 1  # what decides whether a window's cache was warm
+    return max([LEAST_LEAD, *(reach(rule) + beyond for rule in rulebook.rules)])
 
 
 def all_offsets(rulebook: Rulebook) -> set[int]:

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.engine.baseline import applies
-from shared.engine.case import Case, Standing
+from shared.engine.case import Case, Standing, lead
 from shared.engine.evaluate import Context, Setting, key_of, reach, usable
 from shared.engine.frame import Bools
 from shared.engine.windows import Windows
 from shared.model import Account, Deployment, Fit, Known, Slot
-from shared.rulebook.catalogue import CACHE_WARMING, is_cache, touches
-from shared.rulebook.rules import Rule
+from shared.rulebook.catalogue import CACHE_KEPT, CACHE_WARMING, is_cache, touches
+from shared.rulebook.rules import TRAFFIC, Rule
 
 Pins = Mapping[str, tuple[Fit, ...]]
 """By deployment key: the fits that its episode is compared with."""
@@ -93,11 +93,39 @@ class Ground:
             pinned=np.array([bool(pinned) for pinned in pins], dtype=bool),
         )
 
+    def _used_again(self) -> NDArray[np.int64]:
+        """By cell: the slot of the first request after the last CACHE_KEPT minutes without any."""
+        first, count = self.windows.first, self.windows.count
+        before = min(first, lead(self.case.rulebook) - 1)
+        alone = Windows(
+            self.case.frame, self.case.rulebook.signals, first - before, before + count, CACHE_KEPT
+        )
+        requests = alone.value(TRAFFIC, alone.lengths(1))
+        used = alone.value(TRAFFIC, alone.lengths(CACHE_KEPT))
+        failed = self._failed(TRAFFIC)
+        idle = ~(used > 0) & ~failed  # the CACHE_KEPT minutes that end here had no request
+        again = (requests > 0) & np.vstack([np.zeros_like(idle[:1]), idle[:-1]])
+        slots = self.first - before + np.arange(before + count)
+        at = np.where(again, slots[:, None], 0)
+        return np.maximum.accumulate(at, axis=0)[before:]
+
+    def _failed(self, *signals: str) -> Bools:
+        """By deployment: whether a part of the signals could not be read."""
+        components = self.case.rulebook.components(*signals)
+        failed: Bools = np.logical_or.reduce([self.case.frame.failed[c] for c in components])
+        return failed
+
     def _begin(self, rule: Rule) -> NDArray[np.int64]:
-        """By cell: the slot of the last change that touches the rule, or long ago."""
+        """By cell: the first slot that windows may reach back to, or long ago.
+
+        That is the last change that touches the rule; caches have to fill first, after a change as
+        after minutes without use.
+        """
         begin = np.zeros(self.windows.shape, dtype=np.int64)
         metrics = {c.metric for c in self.case.rulebook.components(*rule.signals)}
         warming = CACHE_WARMING if any(is_cache(metric) for metric in metrics) else 0
+        if warming:
+            begin = self._used_again() + warming
         for change in self.case.changes:
             if not any(touches(change.kind, metric) for metric in metrics):
                 continue

@@ -39,10 +39,11 @@ class Span:
         self.episodes = {(e.rule, e.deployment.key, e.since): e for e in standing.episodes}
         self.cut = last
         self.told: list[tuple[Told, Event]] = []
+        self.broken: dict[str, str] = {}
 
     def judge(self) -> tuple[Judged, Slot]:
         """The judgement, and the last slot up to which it holds."""
-        tally = {rule.name: self._rule(rule) for rule in self.case.rulebook.judged}
+        tally = {rule.name: self._alone(rule) for rule in self.case.rulebook.judged}
         order = {rule.name: n for n, rule in enumerate(self.case.rulebook.rules)}
         self.told.sort(key=lambda pair: (pair[0].slot, order[pair[1].rule], pair[1].deployment))
         standing = replace(
@@ -50,7 +51,18 @@ class Span:
             alerts=tuple(self.alerts[key] for key in sorted(self.alerts)),
             episodes=self._recent_episodes(),
         )
-        return Judged(standing, tuple(event for _, event in self.told), tally), self.cut
+        events = tuple(event for _, event in self.told)
+        return Judged(standing, events, tally, self.broken), self.cut
+
+    def _alone(self, rule: Rule) -> Counter[str]:
+        """Judges a rule; one that cannot be judged, which is a defect, costs no other."""
+        alerts, episodes, told = dict(self.alerts), dict(self.episodes), list(self.told)
+        try:
+            return self._rule(rule)
+        except Exception as error:
+            self.alerts, self.episodes, self.told = alerts, episodes, told
+            self.broken[rule.name] = f"{type(error).__name__}: {error}"
+            return Counter()
 
     def context(self, rule: Rule) -> Context:
         """The rule over the span, its live episodes compared with what they began with."""

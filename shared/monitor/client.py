@@ -61,7 +61,7 @@ class _Retry(RetryPolicy[Any, Any]):
         return bool(settings["total"] > 0)
 
 
-class _NoCredential(SansIOHTTPPolicy[Any, Any]):
+class NoCredential(SansIOHTTPPolicy[Any, Any]):
     """Stands in for a bearer token on loopback, where the SDK refuses to send one."""
 
     @override
@@ -113,7 +113,7 @@ class Client:
         except (ServiceRequestError, ServiceResponseError) as error:
             raise QueryError(_unreachable(region, error), transient=True, silent=True) from None
         except AzureError as error:
-            raise QueryError(f"Azure Monitor: {_short(error)}", transient=True) from None
+            raise QueryError(f"Azure Monitor: {short(error)}", transient=True) from None
         if response.status_code != 200:
             raise _refused(response.status_code, body, ids, response.headers)
         return body
@@ -142,7 +142,7 @@ class Client:
         }
         if url.startswith("http://"):
             anonymous: Any = _Anonymous()
-            return MetricsClient(url, anonymous, authentication_policy=_NoCredential(), **options)
+            return MetricsClient(url, anonymous, authentication_policy=NoCredential(), **options)
         return MetricsClient(url, self.credential(), **options)
 
     def close(self) -> None:
@@ -154,26 +154,26 @@ class Client:
 def _refused(
     status: int, body: bytes, ids: Sequence[str], headers: Mapping[str, str]
 ) -> QueryError:
-    said, subscription = _said(body), ids[0].split("/")[2] if ids else ""
+    words, subscription = said(body), ids[0].split("/")[2] if ids else ""
     log.warning(
         "Azure Monitor answered %s for %s: %s (correlation id %s)",
         status,
         ", ".join(name.rsplit("/", 1)[-1] for name in ids),
-        said,
+        words,
         headers.get("x-ms-correlation-request-id") or headers.get("x-ms-request-id") or "missing",
     )
-    if status == 401 and any(word in said for word in ("Expired", "InvalidAuthenticationToken")):
+    if status == 401 and any(word in words for word in ("Expired", "InvalidAuthenticationToken")):
         # The SDK asks for a fresh token with the next request.
-        return QueryError(f"HTTP 401: {said}", transient=True)
+        return QueryError(f"HTTP 401: {words}", transient=True)
     if status in (401, 403):
         cure = {
             401: f"give the identity the role Monitoring Reader on subscription {subscription}",
             403: f"register the provider Microsoft.Insights on subscription {subscription}",
         }[status]
-        return QueryError(f"HTTP {status}: {said}; {cure}", transient=False)
-    series = "series" in said.casefold() and ("500" in said or "too many" in said.casefold())
+        return QueryError(f"HTTP {status}: {words}; {cure}", transient=False)
+    series = "series" in words.casefold() and ("500" in words or "too many" in words.casefold())
     return QueryError(
-        f"HTTP {status}: {said}",
+        f"HTTP {status}: {words}",
         transient=status in _TRANSIENT,
         divisible=status == 400 or series or status in (500, 502, 504),
     )
@@ -190,7 +190,7 @@ class _ErrorBody(msgspec.Struct):
     error: _Error
 
 
-def _said(body: bytes) -> str:
+def said(body: bytes) -> str:
     """The words of an error answer, the inner ones too, or its beginning where it is no JSON."""
     try:
         error = msgspec.json.decode(body, type=_ErrorBody).error
@@ -202,18 +202,18 @@ def _said(body: bytes) -> str:
 
 def _signing_in(error: ClientAuthenticationError) -> str:
     return (
-        f"signing in failed: {_short(error)}; in Azure, switch the app's managed identity on; "
+        f"signing in failed: {short(error)}; in Azure, switch the app's managed identity on; "
         "elsewhere, sign in with `az login`"
     )
 
 
 def _unreachable(region: str, error: AzureError) -> str:
     return (
-        f"the metrics endpoint of {region} cannot be reached: {_short(error)}; check the region's "
+        f"the metrics endpoint of {region} cannot be reached: {short(error)}; check the region's "
         "name, DNS, proxy and firewall"
     )
 
 
-def _short(error: Exception) -> str:
+def short(error: Exception) -> str:
     lines = str(error).splitlines()
     return lines[0][:300] if lines else type(error).__name__

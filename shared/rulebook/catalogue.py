@@ -43,6 +43,8 @@ PROVISIONED_ONLY = frozenset(
 
 CACHE_WARMING = 10
 """Minutes after a change before the prompt cache is judged: it has to fill first."""
+CACHE_KEPT = 5
+"""Minutes without use after which the prompt cache may be empty (Microsoft: 5 to 10)."""
 
 
 def is_cache(metric: str) -> bool:

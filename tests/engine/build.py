@@ -13,9 +13,9 @@ import msgspec
 import numpy as np
 
 from shared.engine.baseline import Due
+from shared.engine.case import Case, Judged, Standing, all_offsets
 from shared.engine.evaluate import Context, Reason, Setting, Verdict, key_of, offsets, reach
 from shared.engine.frame import Floats, Frame, deployments_in, frame_of
-from shared.engine.case import Case, Judged, Standing, all_offsets
 from shared.engine.walk import walk
 from shared.engine.windows import Windows
 from shared.model import Account, Change, Component, Deployment, Failure, Fit, Reading, Series, Slot

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.engine.baseline import REFIT, Due, last_turn
-from shared.engine.frame import Frame
 from shared.engine.case import Case, Judged, Standing, lead
+from shared.engine.frame import Frame
 from shared.engine.judge import dismiss, judge, meet, retire
 from shared.engine.walk import MOST_FITS, walk
 from shared.model import (
@@ -400,6 +400,23 @@ def test_a25_a_cache_that_refills_after_a_change_is_no_alert() -> None:
     judged = live(made, days, START + 100, START + 299, changes=changes)
     assert judged.events == ()
     assert judged.tally[made.rules[0].name]["clear"] > 50
+
+
+@pytest.mark.parametrize("idle", [5, 20, 90])
+def test_a25_a_cache_that_refills_after_idle_minutes_is_no_alert(idle: int) -> None:
+    """Caches empty when nobody calls for minutes, so idle -> busy is no drop, change or not."""
+    ok, cached = np.full(400, 30.0), np.full(400, 60.0)
+    ok[210 : 210 + idle] = 0
+    cached[210 : 210 + idle], cached[210 + idle : 220 + idle] = np.nan, 0
+    days = Days(minutes(400, ok=ok, prompt=99, cached=cached), 400)
+    changes = (Change("prompt_template", START + 200, "chat", "PR 3"),)
+    made = shipped_rule("CacheMatchRateDroppedAfterTemplateChange")
+    whole = live(made, days, START + 100, START + 399, changes=changes)
+    assert whole.events == ()
+    ends = range(START + 205, START + 399, 7)
+    assert (
+        live(made, days, START + 100, START + 399, changes=changes, ends=ends).tally == whole.tally
+    )
 
 
 def test_a25_a_cache_that_drops_without_a_change_is_no_alert() -> None:

@@ -14,9 +14,11 @@ from shared.engine.baseline import GRAIN
 from shared.engine.case import Case, Judged, Standing
 from shared.engine.walk import walk
 from shared.model import LEARNED, Change, Slot
+from shared.rulebook.ast import Compare, Parameter, Signal
 from shared.rulebook.rules import Rule, Rulebook
 from shared.rulebook.scope import Scope
 from shared.rulebook.silences import Hours, Silence
+from shared.rulebook.units import BARE
 from tests.engine.build import ACCOUNT, CHAT, START, Days, book, minutes, rule_text
 
 LEAD = 60
@@ -232,3 +234,25 @@ def test_a_drop_after_a_change_is_normal_a_day_later() -> None:
         ("resolved", "new normal"),
     ]
     assert result.events[1].slot - result.events[1].since == LEARNED
+
+
+def test_d17_a_rule_that_raises_is_named_and_costs_no_other() -> None:
+    """A rule with a defect keeps its alerts as they are, is named, and the others are judged."""
+    made = rulebook()
+    broken = replace(made.rules[0], when=Compare(">", Signal("ttlt"), Parameter("limit", BARE)))
+    made = replace(made, rules=(broken, made.rules[1]))
+    result = judged(made, [WORSE] * 3)
+    assert story(result) == [("fired", "Worse", 0)]
+    assert list(result.broken) == ["Slow"]
+    assert "limit" in result.broken["Slow"]
+
+
+def test_d13_reminders_go_by_their_own_alert() -> None:
+    """One that appears and clears meanwhile makes no other be told earlier."""
+    made = reminded(rulebook(), 10)
+    result = judged(made, [SLOW] * 4 + [WORSE] + [SLOW] * 20)
+    assert [e for e in story(result) if e[1] == "Slow"] == [
+        ("fired", "Slow", 0),
+        ("reminded", "Slow", 10),
+        ("reminded", "Slow", 20),
+    ]
