@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from graphlib import TopologicalSorter
 from typing import Literal
 
@@ -90,31 +91,31 @@ class Rule:
         """Tracked and shown, but nobody is told."""
         return self.mode == "observe"
 
-    @property
+    @cached_property
     def nodes(self) -> tuple[Node, ...]:
         """All conditions, for what they mention."""
         return tuple(node for node in (self.when, self.until, self.needs) if node)
 
-    @property
+    @cached_property
     def shown(self) -> tuple[Node, ...]:
         """The expressions that the summary fills in."""
         return tuple(part[0] for part in self.summary if not isinstance(part, str))
 
-    @property
+    @cached_property
     def signals(self) -> tuple[str, ...]:
         return signals_of(*self.nodes)
 
-    @property
+    @cached_property
     def fits(self) -> tuple[Fitted, ...]:
         """What the conditions compare with, so that nothing is known without it."""
         return _fitted(self.nodes)
 
-    @property
+    @cached_property
     def asked(self) -> tuple[Fitted, ...]:
         """What history has to answer, for the conditions and for the summary."""
         return _fitted((*self.nodes, *self.shown))
 
-    @property
+    @cached_property
     def leading(self) -> Compare | None:
         """The comparison that a chart shows: the first one of a signal on its left side."""
         compares = [node for node in walk(self.when) if isinstance(node, Compare)]
@@ -144,7 +145,7 @@ class Rulebook:
     build: int = 0
     silences: tuple[Silence, ...] = ()
 
-    @property
+    @cached_property
     def judged(self) -> tuple[Rule, ...]:
         """The rules, each after those that it is not told for (`unless`)."""
         rules = {rule.name: rule for rule in self.rules}
@@ -167,7 +168,7 @@ class Rulebook:
                 found[component] = None
         return tuple(found)
 
-    @property
+    @cached_property
     def needed(self) -> tuple[Component, ...]:
         """Every component that the rules need, traffic included, each once."""
         names = {TRAFFIC: None} | {s: None for rule in self.rules for s in rule.signals}
