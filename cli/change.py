@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from cli.local import environment, ledger_of
 from cli.shown import console, fail
@@ -58,7 +59,8 @@ def record(
     with ledger_of(environment(state, None)) as ledger:
         new = ledger.record_change(change)
     word = "recorded" if new else "recorded before"
-    console.print(f"{word}: {change.kind} of {change.deployment} at {iso(change.slot)}")
+    # As Text: the brackets of a glob are none of rich's.
+    console.print(Text(f"{word}: {change.kind} of {change.deployment} at {iso(change.slot)}"))
 
 
 @app.command("list")
@@ -66,6 +68,5 @@ def list_changes(state: StateOption = None) -> None:
     """Lists the recorded changes, latest last."""
     with ledger_of(environment(state, None)) as ledger:
         for change in ledger.changes():
-            console.print(
-                f"{iso(change.slot)}  {change.kind:<16} {change.deployment}  {change.reference}"
-            )
+            what = f"{change.kind:<16} {change.deployment}  {change.reference}"
+            console.print(Text(f"{iso(change.slot)}  {what}"))

@@ -9,13 +9,18 @@ import msgspec
 import typer
 from rich.text import Text
 
-from cli.shown import console, fail
+from cli.rules import WHICH, rules_folder
+from cli.shown import console, fail, many
+from replay.coverage import uncovered
 from shared.rulebook.load import load
 from shared.rulebook.schema import json_schema
 
 
 def check(
-    rules: Annotated[Path, typer.Argument(help="The folder of rule files.")] = Path("rules"),
+    folder: Annotated[
+        Path | None, typer.Argument(help=f"The folder of rule files; default: {WHICH}.")
+    ] = None,
+    rules: Annotated[Path | None, typer.Option("--rules", help="The same, as an option.")] = None,
     schema: Annotated[
         bool, typer.Option("--schema", help="Print the JSON Schema for editors instead.")
     ] = False,
@@ -32,17 +37,20 @@ def check(
         text = msgspec.json.format(msgspec.json.encode(json_schema(), order="deterministic"))
         typer.echo(text.decode())
         return
+    if folder and rules:
+        fail("name one folder of rule files")
     try:
-        book = load(rules)
+        found = rules_folder(folder or rules)
+        book = load(found)
     except FileNotFoundError as error:
-        fail(f"{error}; name the folder of your rule files")
-    for problem in book.problems:
+        fail(str(error))
+    problems = (*book.problems, *uncovered(book, found))
+    for problem in problems:
         console.print(Text(str(problem), style="yellow" if problem.warning else "red"))
     count = len(book.errors)
-    warnings = len(book.problems) - count
-    verdict = "ok" if not count else f"{count} error{'s' if count > 1 else ''}"
-    console.print(
-        f"{verdict}: {len(book.rules)} rules over {len(book.signals)} signals, {warnings} warnings"
-    )
+    warnings = len(problems) - count
+    verdict = many(count, "error") if count else "ok"
+    rules_over = f"{many(len(book.rules), 'rule')} over {many(len(book.signals), 'signal')}"
+    console.print(f"{verdict}: {rules_over}, {many(warnings, 'warning')}")
     if count or (strict and warnings):
         raise typer.Exit(1)

@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,15 +14,17 @@ import typer
 from rich import box
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
-from cli.emulate import WORLDS
-from cli.playback import Stage, stage, write_cards
-from cli.run import RULES
-from cli.shown import console, event_line, fail
+from cli.complaints import grouped
+from cli.playback import Stage, stage, writable, write_cards
+from cli.rules import SHIPPED
+from cli.shown import console, errors, event_line, fail, many, moment, spans_days
+from cli.sources import WORLDS, read_world
 from emulator.azurite import AzuriteError, azurite
 from emulator.world import World
 from emulator.worldfile import Decoy, Expectation
-from shared.model import Change, Event, time_of
+from shared.model import Change, Event
 
 
 def demo(
@@ -29,33 +32,44 @@ def demo(
         Literal["sqlite", "table"], typer.Option(help="Where state is kept; table: in Azurite.")
     ] = "sqlite",
     world: Annotated[Path, typer.Option(help="The world to live through.")] = WORLDS / "demo.yaml",
+    rules: Annotated[
+        Path,
+        typer.Option(
+            help="Folder of rule files; default: the shipped ones, for which the world was made."
+        ),
+    ] = SHIPPED,
     out: Annotated[Path, typer.Option(help="Where the cards go.")] = Path("demo-out"),
 ) -> None:
     """Lives through seven hours of three deployments in compressed time, and judges the watchdog.
 
     An emulated Azure Monitor answers the real SDK clients. Some things that happen must alert, each
-    once; others look alike and must stay silent. Exit code 0 only if all is as it must be.
+    once; others look alike and must stay silent. Exit code 0 only if all is as it must be, else 1;
+    2 if it could not begin.
     """
     began = time.monotonic()
-    place = World.load(world)
-    with _state(state) as address, stage(place, address, RULES) as play:
+    place = read_world(world)
+    writable(out, "--out")
+    with _state(state) as address, stage(place, address, rules) as play:
         for change in place.changes:
             recorded = Change(change.kind, int(change.at), change.deployment, change.reference)
             play.watch.ledger.record_change(recorded)
         events, troubles = _live(play, place)
+        troubles += [str(problem) for problem in play.watch.rulebook.errors]
         posts = [post for post in play.server.inbox.posts if post.accepted]
         page = write_cards(play.server.inbox, out, "Tokenwatch demo")
     findings = [*_expected(place, events), *_silent(place, events)]
     console.print(_table(findings))
     told = len({event.id for event in events})
     if len(posts) != told:
-        troubles.append(f"{told} events, but {len(posts)} cards")
+        troubles.append(f"{many(told, 'event')}, but {many(len(posts), 'card')}")
     unforeseen = [event for event in events if _unforeseen(place, event)]
     troubles += [f"nobody expected {e.rule} on {e.deployment.name}" for e in unforeseen]
-    console.print(f"{len(posts)} cards: {page} and {out}/cards/*.json")
-    console.print(f"{place.end - place.start} minutes in {time.monotonic() - began:.0f} s")
+    console.print(Text(f"{many(len(posts), 'card')}: {page} and {out}/cards/*.json"))
+    console.print(f"{many(place.end - place.start, 'minute')} in {time.monotonic() - began:.0f} s")
     if troubles or not all(ok for *_, ok in findings):
-        fail("not all is as it must be", *troubles)
+        for line in dict.fromkeys(["not all is as it must be", *troubles]):
+            errors.print(Text(line, style="red"))
+        raise typer.Exit(1)
 
 
 @contextmanager
@@ -82,11 +96,17 @@ def _live(play: Stage, world: World) -> tuple[list[Event], list[str]]:
         task = bar.add_task("day", total=world.end - world.start, clock="")
         for slot, report in play.play(world.start, world.end - 1):
             for event in report.events:
-                console.print(event_line(event))
+                console.print(event_line(event, dated=_dated(world)))
             events += report.events
-            troubles += [*report.failures, *report.troubles]
-            bar.update(task, completed=slot - world.start + 1, clock=f"{time_of(slot):%H:%M}")
+            troubles += [*map(str, grouped(report.failures)), *report.troubles]
+            bar.update(
+                task, completed=slot - world.start + 1, clock=moment(slot, dated=_dated(world))
+            )
     return events, troubles
+
+
+def _dated(world: World) -> bool:
+    return spans_days(world.start, world.end - 1)
 
 
 Finding = tuple[str, str, str, str, bool]
@@ -94,6 +114,7 @@ Finding = tuple[str, str, str, str, bool]
 
 
 def _expected(world: World, events: list[Event]) -> Iterator[Finding]:
+    clock = partial(moment, dated=_dated(world))
     for wanted in world.expect:
         fired = [event for event in events if event.kind == "fired" and _answers(wanted, event)]
         ended = [
@@ -102,11 +123,11 @@ def _expected(world: World, events: list[Event]) -> Iterator[Finding]:
             if event.kind == "resolved" and fired and event.episode == fired[0].episode
         ]
         early = wanted.holds_until and ended and ended[0].slot < wanted.holds_until
-        must = f"alert by {time_of(wanted.last):%H:%M}"
+        must = f"alert by {clock(wanted.last)}"
         if wanted.holds_until:
-            must += f", hold to {time_of(wanted.holds_until):%H:%M}"
-        did = ", ".join(f"{time_of(event.slot):%H:%M}" for event in fired) or "silent"
-        did += f" to {time_of(ended[0].slot):%H:%M}" if ended else ""
+            must += f", hold to {clock(wanted.holds_until)}"
+        did = ", ".join(clock(event.slot) for event in fired) or "silent"
+        did += f" to {clock(ended[0].slot)}" if ended else ""
         yield wanted.rule, wanted.deployment, must, did, len(fired) == 1 and not early
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from cli.shown import fail
 from shared.build import credential, open_watch
 from shared.clouds import CLOUDS, PUBLIC
+from shared.monitor.client import Client
 from shared.pipeline import Watch
 from shared.settings import SettingsError, read_settings
 from shared.state import open_store
@@ -31,13 +32,25 @@ def watch_of(variables: Mapping[str, str]) -> Iterator[Watch]:
     except (StateError, ValueError, FileNotFoundError) as error:
         fail(str(error))
     with _ending_well(watch.ledger):
-        yield watch
+        try:
+            yield watch
+        finally:
+            _hang_up(watch)
+
+
+def _hang_up(watch: Watch) -> None:
+    watch.session.close()
+    if isinstance(watch.poster, Client):
+        watch.poster.close()
+    if watch.lister:
+        watch.lister.close()
 
 
 @contextmanager
 def ledger_of(variables: Mapping[str, str]) -> Iterator[Ledger]:
-    """The state alone, for commands that ask Azure Monitor nothing."""
+    """The state alone, for commands that ask Azure Monitor nothing. It must be there already."""
     try:
+        _refuse_absent(variables["TOKENWATCH_STATE"])
         cloud = CLOUDS.get(variables.get("TOKENWATCH_CLOUD", "").casefold(), PUBLIC)
         identity = partial(credential, cloud)
         store = open_store(variables["TOKENWATCH_STATE"], identity, cloud.storage_audience)
@@ -46,6 +59,16 @@ def ledger_of(variables: Mapping[str, str]) -> Iterator[Ledger]:
         fail(str(error))
     with _ending_well(ledger):
         yield ledger
+
+
+def _refuse_absent(state: str) -> None:
+    """A mistyped name must not become a new and empty state."""
+    scheme, _, file = state.strip().partition(":")
+    if scheme == "sqlite" and file and not Path(file).exists():
+        fail(
+            f"there is no state at {file}; it is made by `tokenwatch run`: name it with --state "
+            "or TOKENWATCH_STATE"
+        )
 
 
 @contextmanager

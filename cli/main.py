@@ -1,27 +1,46 @@
-"""The console script `tokenwatch`: one module a command."""
+"""The script `tokenwatch`. Whenever Ctrl-C comes, it ends with one line and no traceback."""
 
 from __future__ import annotations
 
-import typer
+import os
+import signal
+import sys
+from typing import NoReturn
 
-from cli import change, check, demo, emulate, run, state
+STOPPED = 130
+"""The exit code after Ctrl-C, as shells have it."""
 
-app = typer.Typer(
-    name="tokenwatch",
-    help="A watchdog for Azure OpenAI and Foundry deployments. It tells `answers got longer` from "
-    "`the service got slower`, and says so in Teams.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-)
-app.command("check")(check.check)
-app.command("run")(run.run)
-app.command("demo")(demo.demo)
-app.command("emulate")(emulate.emulate)
-app.add_typer(change.app, name="change")
-app.add_typer(state.app, name="state")
+
+class Told(SystemExit):
+    """The end of a command that Ctrl-C stopped and that has said so."""
 
 
 def main() -> None:
-    app()
+    # Imports take a second. An exception in the middle of one may be caught by whoever tries an
+    # optional package, so the process ends without one. In the background Ctrl-C is ignored.
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is signal.default_int_handler:
+        signal.signal(signal.SIGINT, lambda _signal, _frame: _leave("stopped"))
+    from cli.commands import app
+
+    signal.signal(signal.SIGINT, usual)
+    try:
+        app()
+    except KeyboardInterrupt:
+        _leave("stopped")
+    except SystemExit as end:
+        if end.code == STOPPED:
+            _leave("" if isinstance(end, Told) else "stopped")
+        raise
+
+
+def _leave(word: str) -> NoReturn:
+    """Ends at once: threads that still wait for an answer are not waited for."""
+    if word:
+        os.write(2, f"{word}\n".encode())
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            continue
+    os._exit(STOPPED)

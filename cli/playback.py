@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import msgspec
 
 from cli.local import watch_of
+from cli.shown import fail
 from emulator.app import create_app
 from emulator.inbox import page
 from emulator.server import Running, serve
@@ -45,6 +47,7 @@ def stage(source: Source, state: str, rules: Path) -> Iterator[Stage]:
         variables = {
             "TOKENWATCH_ACCOUNTS": accounts_setting(source),
             "TOKENWATCH_METRICS_ENDPOINT": server.url + "/{region}",
+            "TOKENWATCH_RESOURCE_MANAGER": server.url,
             "TOKENWATCH_STATE": state,
             "TOKENWATCH_RULES": str(rules),
             "TOKENWATCH_TENANT": "contoso.example",
@@ -61,11 +64,26 @@ def accounts_setting(source: Source) -> str:
     return ",".join(f"{account.region}={account.id}" for account in source.accounts.values())
 
 
-def write_cards(inbox: Inbox, folder: Path, title: str) -> Path:
-    """Each accepted card as JSON, and a page of them all; returns the page."""
+def writable(folder: Path, option: str) -> None:
+    """Ends the command where cards could not be written, before any time is spent on them."""
+    try:
+        _cards(folder)
+        with TemporaryFile(dir=folder), TemporaryFile(dir=folder / "cards"):
+            return
+    except OSError as error:
+        fail(f"{option}: {folder} cannot be written to: {error.strerror}; name another folder")
+
+
+def _cards(folder: Path) -> Path:
     cards = folder / "cards"
     cards.mkdir(parents=True, exist_ok=True)
-    for old in cards.glob("*.json"):
+    return cards
+
+
+def write_cards(inbox: Inbox, folder: Path, title: str) -> Path:
+    """Each accepted card as JSON, and a page of them all; returns the page."""
+    cards = _cards(folder)
+    for old in cards.glob("[0-9]*.json"):
         old.unlink()
     posts = [post for post in inbox.posts if post.accepted]
     for number, post in enumerate(posts, 1):

@@ -8,6 +8,7 @@ import msgspec
 import typer
 from rich.text import Text
 
+from cli.baselines import explained
 from cli.change import StateOption
 from cli.local import environment, ledger_of
 from cli.shown import console, fail
@@ -74,18 +75,5 @@ def _print(shard: str, head: Head, fits: tuple[Fit, ...]) -> None:
         console.print(f"{alert.state}{mark}: {alert.rule} on {where} since {since}")
     for fit in sorted(fits, key=lambda fit: (fit.deployment, fit.key)):
         console.print(f"baseline of {fit.deployment.name}: [bold]{fit.key}[/bold]")
-        for line in _explained(fit):
+        for line in explained(fit):
             console.print(f"    {line}")
-
-
-def _explained(fit: Fit) -> list[str]:
-    since = f"valid since {iso(fit.slot)}"
-    if not fit.ready:
-        return [f"learning: {fit.samples} bins are too little history", since]
-    if fit.kind == "before":
-        return [f"{fit.level:.4g} in the hour before {iso(fit.slot)} ({fit.reference})"]
-    noise = f"one request deviates by {fit.spread:.0%}, {fit.samples:,} bins, {since}"
-    if fit.kind == "level":
-        return [f"{fit.level:.4g}", noise]
-    line = f"{fit.intercept:.4g} + {fit.slope:.4g} x {fit.given}"
-    return [f"{line}, seen from {fit.low:.4g} to {fit.high:.4g}", noise]

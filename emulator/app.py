@@ -1,4 +1,4 @@
-"""The program: Azure Monitor's batch endpoint, a Teams webhook and the clock of both."""
+"""The program: Azure Monitor's batch endpoint, Resource Manager, a Teams webhook, one clock."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from emulator.batch import get_batch
+from emulator.manager import ACCOUNT, list_deployments
 from emulator.source import Source
 from emulator.state import Emulator, emulator_of, logged_body
 from emulator.times import iso, seconds_of
@@ -28,6 +29,7 @@ def create_app(source: Source, *, max_series: int = 500_000) -> Starlette:
                 get_batch,
                 methods=["POST"],
             ),
+            Route(f"{ACCOUNT}/deployments", list_deployments, methods=["GET"]),
             Route("/teams/{channel}", teams, methods=["POST"]),
             Route("/teams/{channel}/messages", messages, methods=["GET"]),
             Route("/_emulator/now", now, methods=["GET", "POST"]),

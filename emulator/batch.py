@@ -39,7 +39,7 @@ async def get_batch(request: Request) -> Response:
     reply = Reply(200, b"", {"Content-Type": "application/json"})
     query: Query | None = None
     try:
-        _authorize(request, emulator)
+        authorize(request, emulator)
         query = read(request.path_params["subscription"], request.query_params, body)
         _same_region(request, emulator, query)
         reply.body = _told(emulator, query, striking)
@@ -73,7 +73,8 @@ def _strike(emulator: Emulator, query: Query, striking: tuple[Fault, ...], reply
         effect.respond(reply)
 
 
-def _authorize(request: Request, emulator: Emulator) -> None:
+def authorize(request: Request, emulator: Emulator) -> None:
+    """Any token will do for a subscription that there is."""
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme.casefold() != "bearer" or not token.strip():
         raise AzureError(401, "Unauthorized", "Authentication failed: a bearer token is required.")

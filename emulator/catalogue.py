@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -10,6 +11,12 @@ from pathlib import Path
 
 FILE = Path(__file__).parent.parent / "shared" / "rulebook" / "metrics.csv"
 NAMESPACE = "Microsoft.CognitiveServices/accounts"
+ACCOUNT_ID = re.compile(
+    r"/subscriptions/(?P<subscription>[^/,;\s]+)/resourcegroups/[^/,;\s]+"
+    r"/providers/microsoft\.cognitiveservices/accounts/[^/,;\s]+",
+    re.IGNORECASE,
+)
+"""The resource id of an account, in any case."""
 OTHER_NAMESPACE = "accounts/projects"
 """Marks the rows of the agents' namespace, which an account does not answer for."""
 

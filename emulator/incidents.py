@@ -43,6 +43,11 @@ class Incident(
     at: Moment
     length: Span = msgspec.field(name="for")
 
+    @property
+    def kind(self) -> str:
+        """As a world file writes it."""
+        return str(self.__struct_config__.tag)
+
     def apply(self, now: Conditions, rows: slice) -> None:
         """Bend some rows of a day: those that the incident touches."""
         raise NotImplementedError

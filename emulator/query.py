@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
 import msgspec
 
-from emulator.catalogue import NAMESPACE, Metric, metrics
+from emulator.catalogue import ACCOUNT_ID, NAMESPACE, Metric, metrics
 from emulator.filters import Filter, FilterError, parse
 from emulator.times import minute_of
 
@@ -27,11 +26,6 @@ VERSIONS = ("2023-10-01", "2024-02-01")
 MAX_IDS = 50
 MAX_METRICS = 20
 DEFAULT_TOP = 10
-ACCOUNT_ID = re.compile(
-    r"/subscriptions/(?P<subscription>[^/]+)/resourcegroups/[^/]+/providers"
-    r"/microsoft\.cognitiveservices/accounts/[^/]+",
-    re.I,
-)
 
 
 class AzureError(Exception):

@@ -1,24 +1,17 @@
-"""A recording: real data played back, one row a minute and deployment.
-
-The columns are `time, account, deployment` and one a component, such as
-`AzureOpenAITTLTInMS:average` or `AzureOpenAIRequests:total[StatusCode=200]`. An empty cell is no
-point. CSV or Parquet, by the file's suffix.
-"""
+"""A recording as a Source: real data played back; emulator/recordingfile.py reads its file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from emulator import recordingfile
 from emulator.faults import Fault
-from emulator.recordingfile import KEYS, Component, Minutes, RecordingError
+from emulator.recordingfile import Component, Tape
 from emulator.source import Account, Array, Series
-from emulator.times import iso
 
 REQUESTS = "AzureOpenAIRequests"
 
@@ -48,20 +41,30 @@ class Recording:
     @classmethod
     def load(cls, path: Path, region: str = "eastus") -> Recording:
         """Read a recording; all its accounts are said to lie in one region."""
-        table = recordingfile.read(path)
-        components = {
-            name: recordingfile.component(path, name) for name in table.column_names[len(KEYS) :]
-        }
-        recordingfile.refuse_mixtures(path, list(components.values()))
-        times = recordingfile.minutes(path, table)
-        values = {c: recordingfile.numbers(path, table, name) for name, c in components.items()}
+        return cls.of(recordingfile.read(path), region)
+
+    @classmethod
+    def of(cls, tapes: Sequence[Tape], region: str = "eastus") -> Recording:
+        """The tapes as Azure Monitor would show them; there is at least one."""
         tracks: dict[str, list[Track]] = {}
-        for (account, deployment), rows in _groups(path, table, times).items():
-            track = _track(deployment, times[rows], {c: v[rows] for c, v in values.items()})
-            tracks.setdefault(account.casefold(), []).append(track)
-        ids = {account.casefold(): account for account in table["account"].unique().to_pylist()}
-        accounts = {key: Account(ids[key], region) for key in tracks}
-        return cls(tracks, accounts, int(times.min()), int(times.max()) + 1)
+        accounts: dict[str, Account] = {}
+        for tape in tapes:
+            key = tape.account.casefold()
+            accounts.setdefault(key, Account(tape.account, region))
+            tracks.setdefault(key, []).append(_track(tape))
+        ends = [track.begin + len(track.weights) for each in tracks.values() for track in each]
+        return cls(tracks, accounts, min(tape.begin for tape in tapes), max(ends))
+
+    def moved(self, minutes: int) -> Recording:
+        """The same so many minutes later."""
+        tracks = {
+            account: [replace(track, begin=track.begin + minutes) for track in each]
+            for account, each in self.tracks.items()
+        }
+        return replace(self, tracks=tracks, start=self.start + minutes, end=self.end + minutes)
+
+    def deployments(self, account: str) -> Sequence[str]:
+        return [track.deployment for track in self.tracks.get(account.casefold(), ())]
 
     def series(
         self, account: str, metric: str, aggregation: str, start: int, end: int
@@ -78,36 +81,13 @@ class Recording:
         ]
 
 
-def _groups(path: Path, table: Any, times: Minutes) -> dict[tuple[str, str], list[int]]:
-    """The rows of each deployment; a minute may be given once."""
-    groups: dict[tuple[str, str], list[int]] = {}
-    seen: set[tuple[str, str, int]] = set()
-    rows = zip(
-        table["account"].to_pylist(), table["deployment"].to_pylist(), times.tolist(), strict=True
-    )
-    for index, (account, deployment, minute) in enumerate(rows):
-        if not account or not deployment:
-            raise RecordingError(f"{path}: line {index + 2}: account and deployment are required")
-        if (account, deployment, minute) in seen:
-            text = f"line {index + 2}: {iso(minute)} of {deployment} is given twice"
-            raise RecordingError(f"{path}: {text}")
-        seen.add((account, deployment, minute))
-        groups.setdefault((account, deployment), []).append(index)
-    return groups
-
-
-def _track(
-    deployment: str,
-    times: Minutes,
-    values: Mapping[Component, Array],
-) -> Track:
-    begin, size = int(times.min()), int(times.max() - times.min()) + 1
-    columns = {component: np.full(size, np.nan) for component in values}
-    for component, column in columns.items():
-        column[times - begin] = values[component]
-    requests = [v for c, v in columns.items() if (c.metric, c.aggregation) == (REQUESTS, "total")]
-    weights = np.nansum([np.zeros(size), *requests], axis=0)
-    return Track(deployment, begin, columns, np.where(weights > 0, weights, 1.0))
+def _track(tape: Tape) -> Track:
+    weights = np.zeros(max(len(values) for values in tape.columns.values()))
+    for component, values in tape.columns.items():
+        if (component.metric, component.aggregation) == (REQUESTS, "total"):
+            weights += np.nan_to_num(values)
+    weights[weights <= 0] = 1.0
+    return Track(tape.deployment, tape.begin, tape.columns, weights)
 
 
 def _window(values: Array, begin: int, start: int, end: int) -> Array:

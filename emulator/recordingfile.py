@@ -1,149 +1,122 @@
-"""The file of a recording, column by column; whatever is wrong is named with line and column."""
+"""The file of a recording as tapes: the minutes of each deployment, an array a component.
+
+The columns are `time, account, deployment` and one a component, such as
+`AzureOpenAITTLTInMS:average` or `AzureOpenAIRequests:total[StatusCode=200]`; docs/recordings.md
+says it all. Knows files, and nothing of the emulator that plays them.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.parquet
 
-from emulator.catalogue import metrics
-from emulator.source import Array
-from emulator.times import minute_of, seconds_of
+from emulator.catalogue import ACCOUNT_ID
+from emulator.recordingcells import Cells, opened
+from emulator.recordingcolumns import Floats, Whole, minutes_of, names_of, numbers_of
+from emulator.recordingwrite import write, write_tapes
+from emulator.tape import Component, RecordingError, Tape
+from emulator.times import DAY, iso
 
-KEYS = ("time", "account", "deployment")
-COMPONENT = re.compile(r"(?P<metric>\w+):(?P<aggregation>\w+)(?:\[(?P<where>[^\]]+)\])?")
-Minutes = np.ndarray[Any, np.dtype[np.int64]]
+__all__ = ["Component", "RecordingError", "Tape", "read", "write", "write_tapes"]
 
-
-class RecordingError(ValueError):
-    """A recording that cannot be read; the text says file, line and column."""
+LONGEST = 400
+"""Days between the first and the last row: more is a date gone wrong, and arrays without end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
-    metric: str
-    aggregation: str
-    where: tuple[tuple[str, str], ...]
+def read(path: Path) -> tuple[Tape, ...]:
+    """The tapes of a recording, one a deployment, in the order in which they first come.
 
-
-def write(table: Any, path: Path) -> None:
-    """Write a table of the shape above, as CSV or Parquet by the suffix."""
-    if path.suffix == ".parquet":
-        pyarrow.parquet.write_table(table, path)
-    else:
-        options = pyarrow.csv.WriteOptions(quoting_style="none", quoting_header="none")
-        pyarrow.csv.write_csv(table, path, options)
-
-
-def read(path: Path) -> Any:
-    try:
-        table = _rows(path)
-    except pa.ArrowInvalid as error:
-        raise RecordingError(f"{path}: {error}") from error
-    names = table.column_names
-    if tuple(names[: len(KEYS)]) != KEYS:
-        raise RecordingError(f"{path}: line 1: the first columns must be {', '.join(KEYS)}")
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    if doubled:
-        raise RecordingError(f"{path}: line 1: column {doubled[0]} is given twice")
-    if not table.num_rows:
-        raise RecordingError(f"{path}: there are no rows")
-    return table
-
-
-def _rows(path: Path) -> Any:
-    if path.suffix == ".parquet":
-        return pyarrow.parquet.read_table(path)
-    with path.open(encoding="utf-8") as file:
-        names = file.readline().strip().split(",")
-    # As text, so that a cell that is no number can be named with its line.
-    text = {name.strip('"'): pa.string() for name in names}
-    options = pyarrow.csv.ConvertOptions(
-        column_types=text, strings_can_be_null=True, null_values=[""]
+    Raises:
+        RecordingError: whatever is wrong with the file.
+        OSError: it cannot be opened.
+    """
+    with opened(path) as cells:
+        if not cells.rows:
+            raise RecordingError(f"{path}: there are no rows")
+        minutes = minutes_of(cells)
+        _refuse_span(cells, minutes)
+        tape, owners = _owners(cells)
+        layout = _Layout.of(tape, len(owners), minutes)
+        _refuse_repeats(cells, layout.places, minutes)
+        flat = {one: layout.laid(numbers_of(cells, name)) for name, one in cells.components.items()}
+    bounds = zip(owners, layout.begins, layout.starts, layout.starts[1:], strict=False)
+    return tuple(
+        Tape(*owner, int(begin), {c: values[first:last] for c, values in flat.items()})
+        for owner, begin, first, last in bounds
     )
 
-    ragged: list[str] = []
 
-    def note(row: Any) -> str:
-        found, wanted = row.actual_columns, row.expected_columns
-        ragged.append(f"{path}: line {row.number}: {found} cells instead of {wanted}")
-        return "skip"
-
-    table = pyarrow.csv.read_csv(
-        path,
-        # One thread, because only then do rows know their number.
-        read_options=pyarrow.csv.ReadOptions(use_threads=False),
-        parse_options=pyarrow.csv.ParseOptions(invalid_row_handler=note),
-        convert_options=options,
-    )
-    if ragged:
-        raise RecordingError(ragged[0])
-    return table
+def _refuse_span(cells: Cells, minutes: Whole) -> None:
+    """A date that is years off is named, the first of them."""
+    if int(minutes.max()) - int(minutes.min()) < LONGEST * DAY:
+        return
+    middle = int(np.median(minutes))
+    row = int((np.abs(minutes - middle) >= LONGEST * DAY // 2).argmax())
+    text = f"{iso(int(minutes[row]))} lies far from the other rows, around {iso(middle)}"
+    cure = f"mend the date, or divide the file: a recording spans {LONGEST} days at most"
+    cells.wrong(row, "time", f"{text}: {cure}")
 
 
-def component(path: Path, column: str) -> Component:
-    match = COMPONENT.fullmatch(column)
-    metric = metrics().get(match["metric"].casefold()) if match else None
-    if not match or not metric or match["aggregation"] not in metric.aggregations:
-        raise RecordingError(f"{path}: line 1: column {column!r} names no metric and aggregation")
-    pairs = [pair.partition("=") for pair in (match["where"] or "").split(";") if pair]
-    where = tuple((metric.dimension(name), value) for name, _, value in pairs)
-    named = tuple((name, value) for name, value in where if name and value)
-    if named != where:
-        raise RecordingError(f"{path}: line 1: column {column!r} names an unknown dimension")
-    return Component(metric.name, match["aggregation"], named)
+def _owners(cells: Cells) -> tuple[Whole, list[tuple[str, str]]]:
+    """The number of each row's tape, and account and deployment of each tape."""
+    account, accounts = names_of(cells, "account")
+    _refuse_short_ids(cells, account, accounts)
+    deployment, deployments = names_of(cells, "deployment")
+    pair = account * len(deployments) + deployment
+    pairs, firsts, tape = np.unique(pair, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)
+    both = [divmod(one, len(deployments)) for one in pairs[order].tolist()]
+    return np.argsort(order)[tape], [(accounts[a], deployments[d]) for a, d in both]
 
 
-def refuse_mixtures(path: Path, components: Sequence[Component]) -> None:
-    """A whole beside its parts would be counted twice."""
-    whole = {(c.metric, c.aggregation) for c in components if not c.where}
-    for part in components:
-        if part.where and (part.metric, part.aggregation) in whole:
-            raise RecordingError(f"{path}: line 1: {part.metric} is given whole and in parts")
+@dataclass(frozen=True, slots=True, eq=False)
+class _Layout:
+    """Tapes laid one behind the other, so that all rows of a column are placed at once."""
+
+    begins: Whole
+    """The first minute of each tape."""
+    starts: Whole
+    """Where each tape starts, and where the last one ends."""
+    places: Whole
+    """Where each row belongs."""
+
+    @classmethod
+    def of(cls, tape: Whole, tapes: int, minutes: Whole) -> _Layout:
+        begins = np.full(tapes, minutes.max())
+        np.minimum.at(begins, tape, minutes)
+        ends = np.zeros(tapes, dtype=np.int64)
+        np.maximum.at(ends, tape, minutes + 1)
+        starts = np.concatenate([[0], np.cumsum(ends - begins)])
+        return cls(begins, starts, minutes + (starts[:-1] - begins)[tape])
+
+    def laid(self, values: Floats) -> Floats:
+        whole = np.full(self.starts[-1], np.nan)
+        whole[self.places] = values
+        return whole
 
 
-def minutes(path: Path, table: Any) -> Minutes:
-    if pa.types.is_timestamp(table["time"].type):
-        seconds = table["time"].cast(pa.timestamp("s", tz="UTC")).cast(pa.int64())
-        minutes: Minutes = seconds.to_numpy() // 60
-        return minutes
-    known: dict[str | None, int] = {}
-    for text in table["time"].unique().to_pylist():
-        try:
-            known[text] = minute_of(text or "")
-            whole = seconds_of(text) % 60 == 0
-        except ValueError:
-            whole = False
-        if not whole:
-            line = table["time"].to_pylist().index(text) + 2
-            raise RecordingError(f"{path}: line {line}, column time: {text!r} is no UTC minute")
-    return np.array([known[text] for text in table["time"].to_pylist()], dtype=np.int64)
+def _refuse_short_ids(cells: Cells, account: Whole, accounts: Sequence[str]) -> None:
+    short = np.array([not ACCOUNT_ID.fullmatch(name) for name in accounts])[account]
+    if short.any():
+        row = int(short.argmax())
+        cells.wrong(
+            row,
+            "account",
+            f"{accounts[account[row]]!r} is no resource id: write /subscriptions/SUB/"
+            "resourceGroups/GROUP/providers/Microsoft.CognitiveServices/accounts/NAME",
+        )
 
 
-def numbers(path: Path, table: Any, column: str) -> Array:
-    try:
-        numbers = pc.fill_null(table[column].cast(pa.float64()), float("nan"))
-    except pa.ArrowInvalid as error:
-        for line, cell in enumerate(table[column].to_pylist(), start=2):
-            if cell is not None and not _is_number(cell):
-                text = f"line {line}, column {column}: {cell!r} is no number"
-                raise RecordingError(f"{path}: {text}") from error
-        raise RecordingError(f"{path}: column {column}: {error}") from error
-    array: Array = numbers.to_numpy()
-    return array
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        pa.scalar(cell).cast(pa.float64())
-    except pa.ArrowInvalid:
-        return False
-    return True
+def _refuse_repeats(cells: Cells, places: Whole, minutes: Whole) -> None:
+    """A minute of a deployment may be given once."""
+    counts = np.bincount(places)
+    if counts.max() == 1:
+        return
+    doubled = np.flatnonzero(counts[places] > 1)
+    _, firsts = np.unique(places[doubled], return_index=True)
+    row = int(np.delete(doubled, firsts)[0])
+    name = cells["deployment"][row].as_py()
+    cells.wrong(row, "time", f"{iso(int(minutes[row]))} of {name} is given twice")

@@ -42,6 +42,9 @@ class Source(Protocol):
     def accounts(self) -> Mapping[str, Account]:
         """By id in lower case."""
 
+    def deployments(self, account: str) -> Sequence[str]:
+        """The names of an account's deployments; none of an account that is not there."""
+
     @property
     def start(self) -> int:
         """Where the emulator's clock begins."""

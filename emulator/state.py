@@ -35,6 +35,8 @@ class Emulator:
     ingest_delay: int
     inbox: Inbox = field(default_factory=Inbox)
     max_series: int = 500_000
+    deleted: set[str] = field(default_factory=set)
+    """Names of deployments that are listed no more."""
     log: deque[Logged] = field(default_factory=lambda: deque(maxlen=LOG_KEPT))
 
     @classmethod

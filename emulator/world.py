@@ -66,6 +66,9 @@ class World:
     def read(cls, text: str) -> World:
         return cls(worldfile.read(text))
 
+    def deployments(self, account: str) -> Sequence[str]:
+        return [one.spec.name for one in self._deployments.get(account.casefold(), ())]
+
     def series(
         self, account: str, metric: str, aggregation: str, start: int, end: int
     ) -> Sequence[Series]:

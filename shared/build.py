@@ -32,10 +32,11 @@ def open_watch(settings: Settings) -> Watch:
     """Raises StateError, ValueError or FileNotFoundError with a text that says what to do."""
     cloud = settings.cloud
     identity = partial(credential, cloud)
+    rulebook = load(settings.rules, settings.build)  # first: without rules no state is begun
     store = open_store(settings.state, identity, cloud.storage_audience)
     return Watch(
         accounts=settings.accounts,
-        rulebook=load(settings.rules, settings.build),
+        rulebook=rulebook,
         poster=Client(settings.metrics_endpoint, identity, cloud.metrics_audience),
         ledger=Ledger(store),
         channels={name: Webhook(address) for name, address in settings.webhooks.items()},

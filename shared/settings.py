@@ -15,6 +15,7 @@ _ACCOUNT = re.compile(
     r"/subscriptions/[^/]+/resourcegroups/[^/]+/providers/microsoft\.cognitiveservices/accounts/[^/]+"
 )
 _REGION = re.compile(r"[a-z0-9]+")
+_NUMBER = re.compile(r"[0-9]{1,18}")
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 WEBHOOK = "TEAMS_WEBHOOK_"
 CheckWebhook = Callable[[str, Collection[str]], str | None]
@@ -85,9 +86,9 @@ class _Reader:
     def accounts(self) -> tuple[Account, ...]:
         """`REGION=RESOURCE_ID`, separated by commas, semicolons or new lines."""
         name = "TOKENWATCH_ACCOUNTS"
-        entries = re.split(r"[,;\s]+", self.environment.get(name, "").strip())
+        entries = [e for e in re.split(r"[,;\s]+", self.environment.get(name, "")) if e]
         found: dict[str, Account] = {}
-        for entry in filter(None, entries):
+        for entry in entries:
             region, _, resource = entry.partition("=")
             account = Account(resource.rstrip("/").casefold(), region.casefold())
             if not _ACCOUNT.fullmatch(account.id) or not _REGION.fullmatch(account.region):
@@ -95,8 +96,14 @@ class _Reader:
                     f"{name}: {entry!r} is not REGION=RESOURCE_ID, e.g. swedencentral="
                     "/subscriptions/SUB/resourceGroups/GROUP/providers/Microsoft.CognitiveServices/accounts/NAME"
                 )
-            found[account.id] = account
-        if not found:
+                continue
+            other = found.setdefault(account.id, account)
+            if other.region != account.region:
+                self.problems.append(
+                    f"{name}: {account.name} is given with two regions, {other.region} and "
+                    f"{account.region}: keep the one in which it lies"
+                )
+        if not entries:
             self.problems.append(
                 f"{name} is not set: list the accounts to watch as REGION=RESOURCE_ID, "
                 "separated by commas"
@@ -123,13 +130,21 @@ class _Reader:
 
     def webhooks(self, check: CheckWebhook, cloud: Cloud) -> dict[str, str]:
         """Every TEAMS_WEBHOOK_NAME; the channel `default` is required."""
-        found = {}
+        found: dict[str, str] = {}
         for name, address in self.environment.items():
-            if name.startswith(WEBHOOK) and len(name) > len(WEBHOOK) and address:
+            if name == WEBHOOK:
+                self.problems.append(
+                    f"{WEBHOOK} names no channel: write {WEBHOOK}DEFAULT, or {WEBHOOK}NAME for a "
+                    "further channel"
+                )
+            elif name.startswith(WEBHOOK) and address:
                 problem = check(address, cloud.webhook_hosts)
+                channel = name.removeprefix(WEBHOOK).casefold()
+                if channel in found:
+                    problem = f"the channel {channel} is given twice: case does not count"
                 if problem:
                     self.problems.append(f"{name}: {problem}")
-                found[name.removeprefix(WEBHOOK).casefold()] = address
+                found[channel] = address
         if "default" not in found:
             self.problems.append(
                 f"{WEBHOOK}DEFAULT is not set: in Teams, add the workflow `Send webhook alerts to "
@@ -147,8 +162,12 @@ class _Reader:
         return value
 
     def number(self, name: str) -> int:
+        """A number from 0 on, as large as state can hold."""
         text = self.environment.get(name, "").strip() or "0"
-        if not text.isdigit():
-            self.problems.append(f"{name}: {text!r} is not a whole number")
+        if not _NUMBER.fullmatch(text):
+            self.problems.append(
+                f"{name}: {text!r} must be a whole number from 0 on, of at most 18 digits, such "
+                "as a pipeline's run number"
+            )
             return 0
         return int(text)

@@ -125,6 +125,7 @@ def test_one_tick_of_the_app_against_emulator_and_azurite(
             AzureWebJobsStorage=storage.connection_string,
             TOKENWATCH_ACCOUNTS=f"{account.region}={account.id}",
             TOKENWATCH_METRICS_ENDPOINT=one.server.url + "/{region}",
+            TOKENWATCH_RESOURCE_MANAGER=one.server.url,
             TEAMS_WEBHOOK_DEFAULT=one.server.webhook("default"),
         )
         assert done.returncode == 0, done.stderr

@@ -23,6 +23,7 @@ _TABLE = """CREATE TABLE IF NOT EXISTS entities (
     key TEXT NOT NULL,
     value BLOB NOT NULL,
     UNIQUE (partition, key))"""
+_COLUMNS = {"etag", "partition", "key", "value"}
 _INSERT = "INSERT INTO entities (partition, key, value) VALUES (?, ?, ?)"
 _UPSERT = "INSERT OR REPLACE INTO entities (partition, key, value) VALUES (?, ?, ?)"
 
@@ -43,12 +44,7 @@ class SqliteStore:
     def __init__(self, path: str) -> None:
         self._path = path
         self._lock = Lock()
-        directory = Path(path).parent
-        if not directory.is_dir():
-            raise StateUnavailable(
-                f"state {path}: the directory {directory} does not exist: create it, or name "
-                "another path"
-            )
+        _refuse_path(Path(path))
         with self._explained():
             self._connection = sqlite3.connect(
                 path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
@@ -123,8 +119,20 @@ class SqliteStore:
 
     def _prepare(self) -> None:
         with self._use() as connection:
+            self._refuse_foreign(connection)
             _write_ahead(connection)
             connection.execute(_TABLE)
+
+    def _refuse_foreign(self, connection: sqlite3.Connection) -> None:
+        """The database of another program is left as it is."""
+        sql = "SELECT name FROM sqlite_master WHERE type = 'table'"
+        tables = {name for (name,) in connection.execute(sql)}
+        columns = {row[1] for row in connection.execute("PRAGMA table_info(entities)")}
+        if tables and columns != _COLUMNS:
+            raise StateUnavailable(
+                f"state {self._path}: it is the database of another program: name another file; "
+                "this one was left as is"
+            )
 
     @contextmanager
     def _use(self) -> Iterator[sqlite3.Connection]:
@@ -151,6 +159,16 @@ class SqliteStore:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             text = _TEXTS.get(code, str(error))
             raise StateUnavailable(f"state {self._path}: {text}") from error
+
+
+def _refuse_path(path: Path) -> None:
+    if path.is_dir():
+        raise StateUnavailable(f"state {path}: it is a directory: name a file in it")
+    if not path.parent.is_dir():
+        raise StateUnavailable(
+            f"state {path}: the directory {path.parent} does not exist: create it, or name "
+            "another path"
+        )
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:

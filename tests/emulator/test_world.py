@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -226,6 +227,20 @@ def test_the_demo_makes_two_weeks_of_history_quickly() -> None:
         ("incidents: []", "incidents: [{deployment: d, at: 1h, for: 1h, kind: gremlins}]", "kind"),
         ("seed: 1", "sead: 1", "sead"),
         ("seed: 1", "seed: [", "line 2, column 7"),
+        ("seed: 1", "seed: -1", "seed"),
+        ("for: 2h", "for: 0m", "longer than nothing"),
+        ("2026-11-24", "2026-11-31", "day"),
+        ("load: 8", "load: -8", "load"),
+        (
+            "load: 8",
+            "load: {recorded: none.csv, mean: 8}",
+            "no recorded traffic 'none.csv'; there are",
+        ),
+        ("load: 8", "load: 8, tokens: none.csv", "no recorded traffic 'none.csv'; there are"),
+        ("load: 8", "load: 8, capacity: 0", "capacity"),
+        ("load: 8", "load: 8, error_rate: 2", "error_rate"),
+        ("[{name: d, load: 8}]", "[]", "deployments"),
+        ("/subscriptions/s/resourceGroups/g/providers", "/somewhere", "is no resource id: write"),
     ],
 )
 def test_a_broken_world_says_what_is_wrong(old: str, new: str, cure: str) -> None:
@@ -235,9 +250,19 @@ seed: 1
 start: 2026-11-24T08:00:00Z
 for: 2h
 accounts:
-  - {id: /subscriptions/s/a, region: eastus, deployments: [{name: d, load: 8}]}
+  - id: /subscriptions/s/resourceGroups/g/providers/Microsoft.CognitiveServices/accounts/a
+    region: eastus
+    deployments: [{name: d, load: 8}]
 incidents: []
 """
     World.read(text)
     with pytest.raises(WorldError, match=cure):
         World.read(text.replace(old, new))
+
+
+def test_a_file_that_is_no_text_is_no_world(tmp_path: Path) -> None:
+    """Bytes of something else are refused in one line."""
+    path = tmp_path / "world.yaml"
+    path.write_bytes(bytes(range(256)))
+    with pytest.raises(WorldError, match="is no UTF-8 text: a world is a YAML file"):
+        World.load(path)

@@ -105,6 +105,7 @@ class Scene:
         settings = {
             "TOKENWATCH_ACCOUNTS": accounts,
             "TOKENWATCH_METRICS_ENDPOINT": self.server.url + "/{region}",
+            "TOKENWATCH_RESOURCE_MANAGER": self.server.url,
             "TOKENWATCH_STATE": self.state,
             "TOKENWATCH_RULES": str(self.rules),
             "TEAMS_WEBHOOK_DEFAULT": self.server.webhook("default"),
@@ -120,6 +121,8 @@ class Scene:
         finally:
             watch.session.close()
             client.close()
+            if watch.lister:
+                watch.lister.close()
             watch.ledger.store.close()
 
     def tick(self, watch: Watch, slot: Slot) -> Report:

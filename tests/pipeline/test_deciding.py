@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from emulator.recording import Recording
 from shared.model import Slot
+from shared.rulebook.ast import Compare, Parameter, Signal
+from shared.rulebook.units import MS
 from tests.pipeline.story import START, Deployment, recording, rule, rules_folder, scene, told
 
 THROTTLED = ("fired", "ProvisionedThrottling")
@@ -48,6 +52,22 @@ def test_an_alert_of_a_deployment_that_nobody_calls_ends_as_no_traffic(tmp_path:
         ("resolved", "no traffic"),
     ]
     assert events[1].slot - START >= 80 + 120
+
+
+@pytest.mark.parametrize(("kept", "reason"), [(True, "no traffic"), (False, "vanished")])
+def test_d02_one_deployment_vanishes_while_others_report(
+    tmp_path: Path, kept: bool, reason: str
+) -> None:
+    """Two hours after its last call the alert ends; Resource Manager tells whether it is gone."""
+    gone = Deployment(260, "gone").set("ttlt", 15_000, 20, 80).silent(80)
+    source = recording(gone, Deployment(260, "chat"))
+    with scene(source, tmp_path) as one:
+        events = one.live(slots(10, 150))
+        if not kept:
+            one.server.emulator.deleted.add("gone")
+        events += one.live(slots(150, 260))
+    ended = [e.reason for e in events if e.rule == "LatencyHigh" and e.kind == "resolved"]
+    assert ended == [reason]
 
 
 def test_d05_a_restart_exactly_at_a_slot_loses_nothing(tmp_path: Path) -> None:
@@ -194,3 +214,19 @@ def test_an_account_that_is_no_longer_watched_takes_its_alerts_with_it(tmp_path:
     assert {(event.kind, event.reason) for event in events} == {("resolved", "no longer watched")}
     assert head.value.alerts == ()
     assert list(head.value.watermarks) == [other.account.casefold()]
+
+
+def test_d17_a_rule_with_a_defect_is_named_once_and_the_others_are_judged(tmp_path: Path) -> None:
+    """One rule raises at every minute: the others fire on time, and one notice names it."""
+    with scene(recording(throttled(60, 30, 60)), tmp_path) as one, one.watchdog() as watch:
+        broken = Compare(">", Signal("ttlt"), Parameter("limit", MS))
+        rules = tuple(
+            replace(r, when=broken, parameters={}) if r.name == "LatencyHigh" else r
+            for r in watch.rulebook.rules
+        )
+        watch.rulebook = replace(watch.rulebook, rules=rules)
+        reports = [one.tick(watch, slot) for slot in slots(28, 36)]
+        cards = one.cards
+    assert (*THROTTLED, 30) in told(event for report in reports for event in report.events)
+    assert all("rule LatencyHigh fails" in report.troubles[0] for report in reports)
+    assert sum("RuleFailing" in card and "LatencyHigh" in card for card in cards) == 1

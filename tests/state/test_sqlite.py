@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -66,18 +68,48 @@ def test_missing_directory(tmp_path: Path) -> None:
 
 
 def test_a_directory_is_no_file(tmp_path: Path) -> None:
-    """A path that cannot be opened says so."""
-    with pytest.raises(StateUnavailable, match="cannot be opened: make it"):
+    """The path of a directory says so."""
+    with pytest.raises(StateUnavailable, match="is a directory: name a file in it"):
         SqliteStore(str(tmp_path))
 
 
-def test_other_file(tmp_path: Path) -> None:
-    """A file that is no database is refused and left as it is."""
+@pytest.mark.parametrize("times", [1, 100])
+def test_other_file(tmp_path: Path, times: int) -> None:
+    """A file that is no database is refused and left as it is, however short."""
     path = tmp_path / "notes.txt"
-    path.write_text("my notes, for years\n" * 100)
+    path.write_text("my notes, for years\n" * times)
     with pytest.raises(StateUnavailable, match="no SQLite database: name another file"):
         SqliteStore(str(path))
-    assert path.read_text() == "my notes, for years\n" * 100
+    assert path.read_text() == "my notes, for years\n" * times
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "bookmarks (id INTEGER PRIMARY KEY, url TEXT)",
+        "entities (id INTEGER PRIMARY KEY, name TEXT)",
+    ],
+)
+def test_the_database_of_another_program(tmp_path: Path, table: str) -> None:
+    """It is refused and left as it is, byte for byte, also if it has a table of our name."""
+    path = tmp_path / "places.db"
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(f"CREATE TABLE {table}")
+    before = path.read_bytes()
+    with pytest.raises(StateUnavailable, match="another program: name another file"):
+        SqliteStore(str(path))
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["places.db"]
+
+
+def test_an_empty_file_becomes_a_state(tmp_path: Path) -> None:
+    """What `touch` made is as good as nothing."""
+    path = tmp_path / "state.db"
+    path.touch()
+    store = SqliteStore(str(path))
+    store.insert("p", "k", b"v")
+    assert store.keys("p") == ["k"]
+    store.close()
 
 
 def _with_pragma(tmp_path: Path, pragma: str) -> SqliteStore:

@@ -47,6 +47,7 @@ def settings_of(scene: Scene, state: str) -> dict[str, str]:
         "TOKENWATCH_STATE": state,
         "TOKENWATCH_ACCOUNTS": f"{account.region}={account.id}",
         "TOKENWATCH_METRICS_ENDPOINT": scene.server.url + "/{region}",
+        "TOKENWATCH_RESOURCE_MANAGER": scene.server.url,
         "TEAMS_WEBHOOK_DEFAULT": scene.server.webhook("default"),
     }
 
