@@ -1,0 +1,1 @@
+"""History through the live engine: scenarios, backtests, explanations. Never deployed."""
