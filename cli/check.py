@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +13,10 @@ from rich.text import Text
 from cli.rules import WHICH, rules_folder
 from cli.shown import console, fail, many
 from replay.coverage import uncovered
+from shared.model import slot_of
 from shared.rulebook.load import load
 from shared.rulebook.schema import json_schema
+from shared.rulebook.silences import expired
 
 
 def check(
@@ -44,7 +47,8 @@ def check(
         book = load(found)
     except FileNotFoundError as error:
         fail(str(error))
-    problems = (*book.problems, *uncovered(book, found))
+    over = expired(book.silences, slot_of(datetime.now(UTC)))
+    problems = (*book.problems, *uncovered(book, found), *over)
     for problem in problems:
         console.print(Text(str(problem), style="yellow" if problem.warning else "red"))
     count = len(book.errors)

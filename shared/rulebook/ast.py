@@ -160,13 +160,29 @@ def text_of(node: Node) -> str:
         case BeforeChange():
             return f"before_change({node.signal}, {node.kind})"
         case Binary() | Compare():
-            return f"{_inner(node.left)} {node.op} {_inner(node.right)}"
+            # What stands on the right binds no looser: a - (b - c) keeps its parentheses.
+            right = _inner(node.right, _binding(node) + 1)
+            return f"{_inner(node.left, _binding(node))} {node.op} {right}"
         case Logic(op="not"):
-            return f"not {_inner(node.parts[0])}"
+            return f"not {_inner(node.parts[0], _binding(node))}"
         case Logic():
-            return f" {node.op} ".join(_inner(part) for part in node.parts)
+            return f" {node.op} ".join(_inner(part, _binding(node) + 1) for part in node.parts)
 
 
-def _inner(node: Node) -> str:
+def _binding(node: Node) -> int:
+    """How tightly an operation binds, as in Python; what is no operation binds most."""
+    match node:
+        case Logic():
+            return ("or", "and", "not").index(node.op)
+        case Compare():
+            return 3
+        case Binary():
+            return 4 if node.op in "+-" else 5
+        case _:
+            return 6
+
+
+def _inner(node: Node, least: int) -> str:
+    """A part, in parentheses if it binds more loosely than its place wants."""
     text = text_of(node)
-    return f"({text})" if isinstance(node, Binary | Compare | Logic) else text
+    return text if _binding(node) >= least else f"({text})"

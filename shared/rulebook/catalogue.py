@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from shared.rulebook.units import MS, PERCENTS, Unit, parse_unit
+
 NAMESPACE = "microsoft.cognitiveservices/accounts"
 
 REPLACEMENTS = {
@@ -85,6 +87,18 @@ class Metric:
         if "resource type Microsoft.CognitiveServices/accounts/PROJECTS" in self.notes:
             return "Agents"
         return "Models" if "Models category" in self.notes else "AzureOpenAI"
+
+    @property
+    def measured(self) -> Unit | None:
+        """The unit of its values; None for a count that its name does not tell."""
+        if self.unit == "MilliSeconds":
+            return MS
+        if self.unit == "Percent":
+            return PERCENTS
+        count = next(
+            (c for c in ("token", "request", "image", "page") if c in self.name.lower()), ""
+        )
+        return parse_unit(f"{count}s") if count else None
 
 
 @cache

@@ -5,112 +5,173 @@ from __future__ import annotations
 from pathlib import Path
 
 from shared.rulebook.compile import compile_rule
-from shared.rulebook.problems import Mark, Problem
-from shared.rulebook.rules import TRAFFIC, Rule, Rulebook, SignalDef
+from shared.rulebook.document import Tree
+from shared.rulebook.entry import Entry
+from shared.rulebook.folder import OTHER_FILES as OTHER_FILES
+from shared.rulebook.folder import no_rules, passed_over, rule_files
+from shared.rulebook.problems import Mark, Problem, nearest
+from shared.rulebook.rules import TRAFFIC, Rule, Rulebook
+from shared.rulebook.runbooks import missing_pages
 from shared.rulebook.schema import RuleSpec, SignalSpec
-from shared.rulebook.signals import compile_signals
+from shared.rulebook.signals import TRAFFIC_CURE, Vocabulary, compile_signals
+from shared.rulebook.silencefile import FILE, compile_silences
+from shared.rulebook.silences import Silence
 from shared.rulebook.specs import Reporter
-from shared.rulebook.yamlfile import Document, Tree, YamlError, read_yaml
+from shared.rulebook.unless import check_unless
+from shared.rulebook.words import check_name
+from shared.rulebook.yamlfile import YamlError, read_yaml
 
-OTHER_FILES = frozenset({"routes.yaml", "silences.yaml"})
-"""Files of the folder that hold no rules."""
+SECTIONS = ("signals", "rules")
 
 
 def load(folder: Path, build: int = 0) -> Rulebook:
     """Reads every rule file of the folder. Never raises for what a file says: see `problems`.
 
     Raises:
-        FileNotFoundError: there is no such folder, or no rule file in it.
+        FileNotFoundError: there is no such folder, or nothing is wrong but it holds no rule.
     """
-    files = sorted(p for p in folder.glob("*.yaml") if p.name not in OTHER_FILES)
-    if not files:
-        raise FileNotFoundError(f"no rule files (*.yaml) in {folder}")
-    problems: list[Problem] = []
-    reporters: list[Reporter] = []
-    for path in files:
-        try:
-            name = f"{folder.name}/{path.name}"
-            document = read_yaml(name, path.read_text(encoding="utf-8"))
-            reporters.append(Reporter(document))
-            problems += _unknown_keys(document)
-        except (YamlError, UnicodeDecodeError, OSError) as error:
-            problems.append(_unreadable(f"{folder.name}/{path.name}", error))
-    signals = compile_signals(_signal_specs(reporters))
-    rules = _rules(reporters, signals)
-    if TRAFFIC not in signals:
-        problems.append(_no_traffic(folder))
-        rules = []
+    reporters, problems = _read(folder)
+    unread = bool(problems) or any(reporter.errors for reporter in reporters)
+    vocabulary = _vocabulary(reporters, partial=unread)
+    rules = _rules(reporters, vocabulary)
+    silences = _silences(folder, reporters, rules, problems)
     problems += [problem for reporter in reporters for problem in reporter.problems]
-    problems += _missing_runbooks(folder, rules)
-    return Rulebook(signals, tuple(rules), tuple(sorted(problems)), build)
+    problems += missing_pages(folder.parent / "docs", rules)
+    broken = any(not problem.warning for problem in problems)
+    if not broken and not any(_listed(reporter) for reporter in reporters):
+        raise no_rules(folder)
+    judged = tuple(rules) if TRAFFIC in vocabulary.signals else ()
+    problems += passed_over(folder)
+    return Rulebook(vocabulary.signals, judged, tuple(sorted(problems)), build, silences)
+
+
+def _read(folder: Path) -> tuple[list[Reporter], list[Problem]]:
+    """The files that can be read, and what is wrong with the others."""
+    problems: list[Problem] = []
+    found = (_reporter(folder, path, problems) for path in rule_files(folder))
+    reporters = [reporter for reporter in found if reporter]
+    for reporter in reporters:
+        _check_shape(reporter)
+    return reporters, problems
+
+
+def _reporter(folder: Path, path: Path, problems: list[Problem]) -> Reporter | None:
+    """A file that can be read; None after noting why it cannot."""
+    name = f"{folder.name}/{path.name}"
+    try:
+        return Reporter(read_yaml(name, path.read_text(encoding="utf-8")))
+    except (YamlError, UnicodeDecodeError, OSError) as error:
+        problems.append(_unreadable(name, error))
+        return None
 
 
 def _unreadable(name: str, error: Exception) -> Problem:
     if isinstance(error, YamlError):
         return error.problem
-    reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-    return Problem(Mark(name), f"the file cannot be read: {reason}")
+    if isinstance(error, OSError):
+        cure = "Make it a file that may be read, or remove it."
+        return Problem(Mark(name), f"the file cannot be read: {error.strerror}", cure)
+    return Problem(Mark(name), "the file cannot be read: it is not UTF-8 text", "Save it as UTF-8.")
 
 
-def _no_traffic(folder: Path) -> Problem:
-    cure = "requests: {metric: AzureOpenAIRequests, aggregation: total, unit: requests}"
-    message = f"no signal {TRAFFIC}: it tells an idle deployment from a silent metric"
-    return Problem(Mark(f"{folder.name}/signals.yaml"), message, cure)
+def _check_shape(reporter: Reporter) -> None:
+    """A file is a mapping of signals and rules, a mapping and a list."""
+    tree = reporter.document.tree
+    if not isinstance(tree, dict):
+        cure = "Begin it with `rules:` or `signals:`."
+        reporter.error((), "a rule file is a mapping with signals: and rules:", cure)
+        return
+    for key in tree.keys() - set(SECTIONS):
+        cure = nearest(key, SECTIONS, "keys")
+        reporter.error_of_key((key,), f"unknown key {key!r} in a rule file", cure)
+    if not isinstance(tree.get("signals", {}), dict) and tree["signals"] != "":
+        cure = "Write `name: {metric: ...}` below it."
+        reporter.error(("signals",), "signals must be a mapping of names to definitions", cure)
+    if not isinstance(tree.get("rules", []), list) and tree["rules"] != "":
+        reporter.error(("rules",), "rules must be a list", "Begin each rule with `- name:`.")
 
 
-def _signal_specs(reporters: list[Reporter]) -> dict[str, tuple[SignalSpec, Reporter]]:
+def _section(reporter: Reporter, key: str) -> Tree:
+    tree = reporter.document.tree
+    return tree.get(key, "") if isinstance(tree, dict) else ""
+
+
+def _listed(reporter: Reporter) -> list[Tree]:
+    tree = _section(reporter, "rules")
+    return tree if isinstance(tree, list) else []
+
+
+def _named(reporter: Reporter) -> dict[str, Tree]:
+    tree = _section(reporter, "signals")
+    return tree if isinstance(tree, dict) else {}
+
+
+def _vocabulary(reporters: list[Reporter], partial: bool) -> Vocabulary:
     specs: dict[str, tuple[SignalSpec, Reporter]] = {}
+    written: dict[str, Reporter] = {}
     for reporter in reporters:
-        for name, tree in _section(reporter, "signals").items():
-            path, before = ("signals", name), reporter.errors
-            spec = reporter.convert(tree, SignalSpec, path, f"signal {name}")
-            if name in specs:
-                first = specs[name][1].document.key(*path)
-                reporter.error(path, f"signal {name} is defined twice", _first(first))
-            elif spec and reporter.errors == before:
+        for name, tree in _named(reporter).items():
+            if name in written:
+                first = _first(written[name].document.key("signals", name))
+                reporter.error_of_key(("signals", name), f"signal {name} is defined twice", first)
+                continue
+            written[name] = reporter
+            spec = _signal_spec(name, tree, reporter)
+            if spec:
                 specs[name] = (spec, reporter)
-    return specs
+    if TRAFFIC not in written and not partial:
+        _no_traffic(reporters)
+    return compile_signals(specs, {TRAFFIC, *written}, partial)
 
 
-def _rules(reporters: list[Reporter], signals: dict[str, SignalDef]) -> list[Rule]:
+def _signal_spec(name: str, tree: Tree, reporter: Reporter) -> SignalSpec | None:
+    entry, before = Entry(reporter, ("signals", name), f"signal {name}"), reporter.errors
+    entry.read_key(check_name, name)
+    spec = reporter.convert(tree, SignalSpec, entry.path, entry.title)
+    return spec if reporter.errors == before else None
+
+
+def _no_traffic(reporters: list[Reporter]) -> None:
+    """Told where the signals begin, or in the first file if there are none."""
+    message = f"no signal {TRAFFIC}: it tells an idle deployment from a silent metric"
+    for reporter in sorted(reporters, key=lambda one: not _named(one))[:1]:
+        reporter.error_of_key(("signals",), message, f"Add it: {TRAFFIC_CURE}.")
+
+
+def _silences(
+    folder: Path, reporters: list[Reporter], rules: list[Rule], problems: list[Problem]
+) -> tuple[Silence, ...]:
+    """The silences of the folder; what is wrong with their file is added to the problems."""
+    if not (folder / FILE).is_file():
+        return ()
+    reporter = _reporter(folder, folder / FILE, problems)
+    if reporter is None:
+        return ()
+    whole = not problems and not any(other.errors for other in reporters)
+    reporters.append(reporter)
+    return compile_silences(reporter, [rule.name for rule in rules] if whole else [])
+
+
+def _rules(reporters: list[Reporter], vocabulary: Vocabulary) -> list[Rule]:
     rules: dict[str, Rule] = {}
+    entries: dict[str, Entry] = {}
+    written: set[str] = set()
     for reporter in reporters:
         for index, tree in enumerate(_listed(reporter)):
             path, before = ("rules", index), reporter.errors
             spec = reporter.convert(tree, RuleSpec, path, _title(tree, index))
-            rule = compile_rule(spec, path, signals, reporter) if spec else None
+            written |= {spec.name} if spec else set()
+            rule = compile_rule(spec, path, vocabulary, reporter) if spec else None
             if rule is None or reporter.errors > before:
                 continue
             if rule.name in rules:
-                place = (*path, "name")
-                reporter.error(
-                    place, f"rule {rule.name} is defined twice", _first(rules[rule.name].mark)
-                )
+                first = _first(rules[rule.name].mark)
+                reporter.error((*path, "name"), f"rule {rule.name} is defined twice", first)
             else:
                 rules[rule.name] = rule
-    return list(rules.values())
-
-
-def _section(reporter: Reporter, key: str) -> dict[str, Tree]:
-    tree = _top(reporter).get(key, {})
-    if isinstance(tree, dict):
-        return tree
-    if tree != "":
-        reporter.error((key,), f"{key} must be a mapping of names to definitions")
-    return {}
-
-
-def _listed(reporter: Reporter) -> list[Tree]:
-    tree = _top(reporter).get("rules", [])
-    if isinstance(tree, list):
-        return tree
-    if tree != "":
-        reporter.error(("rules",), "rules must be a list: begin each rule with `- name:`")
-    return []
-
-
-def _top(reporter: Reporter) -> dict[str, Tree]:
-    return reporter.document.tree if isinstance(reporter.document.tree, dict) else {}
+                entries[rule.name] = Entry(reporter, path, rule.name)
+    wrong = check_unless(rules, entries, written)
+    return [rule for name, rule in rules.items() if name not in wrong]
 
 
 def _title(tree: Tree, index: int) -> str:
@@ -120,30 +181,3 @@ def _title(tree: Tree, index: int) -> str:
 
 def _first(mark: Mark) -> str:
     return f"The first stands in {mark.file}, line {mark.line}."
-
-
-def _unknown_keys(document: Document) -> list[Problem]:
-    """Unknown keys at the top of a file."""
-    if not isinstance(document.tree, dict):
-        return [Problem(Mark(document.file), "a rule file is a mapping with signals: and rules:")]
-    return [
-        Problem(document.key(key), f"unknown key {key!r}", "A file holds signals: and rules:.")
-        for key in document.tree
-        if key not in ("signals", "rules")
-    ]
-
-
-def _missing_runbooks(folder: Path, rules: list[Rule]) -> list[Problem]:
-    docs = folder.parent / "docs"
-    if not docs.is_dir():
-        return []
-    return [
-        Problem(
-            rule.mark,
-            f"{rule.name}: there is no page docs/{rule.runbook}",
-            "Write it: what it means, how to tell, what to do.",
-            warning=True,
-        )
-        for rule in rules
-        if not (docs / rule.runbook).is_file()
-    ]

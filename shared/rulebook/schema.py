@@ -7,11 +7,15 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from shared.rulebook.words import NAME_PATTERN
+
+_NAMED = {"propertyNames": {"pattern": NAME_PATTERN}}
+
 
 class SignalSpec(msgspec.Struct, forbid_unknown_fields=True):
     """A named value: `metric` and `aggregation`, or `formula`."""
 
-    unit: Annotated[str, Meta(description="ms, s, %, requests, tokens, tokens/request, 1 ...")]
+    unit: Annotated[str, Meta(description="ms, %, requests, tokens, tokens/request, ms/token, 1")]
     metric: Annotated[str, Meta(description="A platform metric of Microsoft.CognitiveServices")] = (
         ""
     )
@@ -55,7 +59,12 @@ class RuleSpec(msgspec.Struct, forbid_unknown_fields=True):
         str, Meta(description="One sentence; {expressions} are filled in", min_length=1)
     ]
     runbook: Annotated[
-        str, Meta(description="Path below the docs, e.g. runbooks/ttlt-rising.md", min_length=1)
+        str,
+        Meta(
+            description="Path below the docs, e.g. runbooks/ttlt-rising.md",
+            min_length=1,
+            extra_json_schema={"pattern": r"^(?!/)(?!.*\.\./)[^:\\]+$"},
+        ),
     ]
     until: Annotated[str, Meta(description="Clear while this is true; default: not `when`")] = ""
     needs: Annotated[str, Meta(description="Unknown while this is not true")] = ""
@@ -66,16 +75,22 @@ class RuleSpec(msgspec.Struct, forbid_unknown_fields=True):
         default="5m", name="for"
     )
     keep_firing_for: Annotated[str, Meta(description="Clear for so long ends it")] = "10m"
+    remind_every: Annotated[
+        str, Meta(description="Told again while it fires; 4h for critical rules, else 0: never")
+    ] = ""
+    unless: Annotated[
+        list[str], Meta(description="Rules that say more: while one fires, this is not told")
+    ] = []
     mode: Literal["notify", "observe"] = "notify"
     scope: ScopeSpec = msgspec.field(default_factory=ScopeSpec)
-    parameters: dict[str, str] = {}
+    parameters: Annotated[dict[str, str], Meta(extra_json_schema=_NAMED)] = {}
     overrides: list[OverrideSpec] = []
 
 
 class RuleFile(msgspec.Struct, forbid_unknown_fields=True):
     """One file of the folder rules/."""
 
-    signals: dict[str, SignalSpec] = {}
+    signals: Annotated[dict[str, SignalSpec], Meta(extra_json_schema=_NAMED)] = {}
     rules: list[RuleSpec] = []
 
 

@@ -1,161 +1,143 @@
-"""Signal specs -> checked signals: the metric exists, is the right one, offers what is asked."""
+"""Signal specs -> checked signals: metrics that are right, and formulas over them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from shared.model import Component
 from shared.rulebook.ast import Binary, Node, Number, Signal, signals_of, walk
-from shared.rulebook.catalogue import REPLACEMENTS, Metric, catalogue
+from shared.rulebook.catalogue import catalogue
+from shared.rulebook.checks import extensive
+from shared.rulebook.entry import Entry
 from shared.rulebook.expressions import parse_value
-from shared.rulebook.problems import ExpressionError, nearest
-from shared.rulebook.rules import SignalDef
+from shared.rulebook.problems import nearest
+from shared.rulebook.rules import TRAFFIC, SignalDef
 from shared.rulebook.schema import SignalSpec
+from shared.rulebook.sources import read_metric
 from shared.rulebook.specs import Reporter
 from shared.rulebook.typecheck import Names
-from shared.rulebook.units import BARE, MS, PERCENTS, Unit, parse_unit
+from shared.rulebook.unit import PERCENTS, Unit, alike, parse_unit, quoted
 
-_METRIC_UNITS = {"MilliSeconds": MS, "Percent": PERCENTS}
+TRAFFIC_CURE = "requests: {metric: AzureOpenAIRequests, aggregation: total, unit: requests}"
 _GOOD_HIGH = ("CacheMatchRate", "AvailabilityRate")
 
 
+@dataclass(frozen=True)
+class Vocabulary:
+    """The signals that are right, and the names of those that are not."""
+
+    signals: Mapping[str, SignalDef]
+    broken: frozenset[str] = frozenset()
+    partial: bool = False
+    """There may be more signals, in a file that cannot be read."""
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Every name that is taken."""
+        return self.broken | self.signals.keys()
+
+    @property
+    def units(self) -> dict[str, Unit]:
+        return {name: signal.unit for name, signal in self.signals.items()}
+
+
 def compile_signals(
-    specs: Mapping[str, tuple[SignalSpec, Reporter]],
-) -> dict[str, SignalDef]:
-    """The signals that are right; problems go to the reporter of the file that holds each."""
-    units = {name: unit for name, (spec, at) in specs.items() if (unit := _unit(name, spec, at))}
+    specs: Mapping[str, tuple[SignalSpec, Reporter]], written: Collection[str], partial: bool
+) -> Vocabulary:
+    """The signals; problems go to the reporter of the file that holds each.
+
+    `written` are the names of all signals, of those without a usable spec as well; `partial` says
+    that there may be others.
+    """
+    entries = {name: _entry(name, at) for name, (_, at) in specs.items()}
+    units = {
+        name: unit
+        for name, (spec, _) in specs.items()
+        if (unit := entries[name].read(parse_unit, spec.unit, "unit"))
+    }
+    names = Names(units, {}, frozenset(written) - units.keys(), partial)
     compiled: dict[str, SignalDef] = {}
-    for name, (spec, reporter) in specs.items():
-        before = len(reporter.problems)
-        signal = _signal(name, spec, units, reporter) if name in units else None
-        if signal and len(reporter.problems) == before:
+    for name in units:
+        spec, reporter = specs[name]
+        before = reporter.errors
+        signal = _signal(name, spec, names, entries[name])
+        if signal and reporter.errors == before:
             compiled[name] = signal
-    _weights(compiled, specs)
-    _cycles(compiled, specs)
-    _families(compiled, specs)
-    return _closed(compiled)
+    _weights(compiled, entries, names)
+    _cycles(compiled, entries)
+    _families(compiled, entries)
+    _close(compiled)
+    _traffic(compiled, entries)
+    return Vocabulary(compiled, frozenset(written) - compiled.keys(), partial)
 
 
-def _unit(name: str, spec: SignalSpec, reporter: Reporter) -> Unit | None:
-    try:
-        return parse_unit(spec.unit)
-    except ValueError as error:
-        cure = "Use ms, s, %, a count such as requests, a rate such as tokens/request, or 1."
-        reporter.error(("signals", name, "unit"), str(error), cure)
-        return None
+def _entry(name: str, reporter: Reporter) -> Entry:
+    return Entry(reporter, ("signals", name), f"signal {name}")
 
 
-def _signal(
-    name: str, spec: SignalSpec, units: Mapping[str, Unit], reporter: Reporter
-) -> SignalDef | None:
-    path = ("signals", name)
+def _signal(name: str, spec: SignalSpec, names: Names, entry: Entry) -> SignalDef | None:
     if bool(spec.metric) == bool(spec.formula):
-        reporter.error(path, f"signal {name} needs either a metric or a formula")
+        entry.error("it needs either a metric or a formula", "Write one of the two.")
         return None
     title, good = spec.title or name.replace("_", " "), spec.good
     if spec.formula:
-        return _formula(name, spec, title, units, reporter)
-    metric = _metric(name, spec, units[name], reporter)
+        return _formula(name, spec, title, names, entry)
+    unit = names.signals[name]
+    metric = read_metric(spec, unit, entry)
     if metric is None:
         return None
-    where = tuple(sorted(spec.where.items()))
     if not good and metric.name.endswith(_GOOD_HIGH):
         good = "high"
     if not good and (metric.name.endswith("InMS") or "Utilization" in metric.name):
         good = "low"
-    component = Component(metric.name, spec.aggregation, where)
-    return SignalDef(name, title, units[name], component, spec.weight, good=good)
-
-
-def _metric(name: str, spec: SignalSpec, unit: Unit, reporter: Reporter) -> Metric | None:
-    path = ("signals", name, "metric")
-    if spec.metric in REPLACEMENTS:
-        message = f"{spec.metric} is not to be used for Azure OpenAI: it misleads or is deprecated"
-        reporter.error(path, message, f"Use {REPLACEMENTS[spec.metric]}.")
-        return None
-    metric = catalogue().get(spec.metric)
-    if metric is None:
-        cure = nearest(spec.metric, catalogue(), "metrics")
-        reporter.error(path, f"unknown metric {spec.metric}", cure)
-        return None
-    if metric.family == "Agents":
-        reporter.error(path, f"{metric.name} is a metric of projects, which are not read yet")
-    if spec.aggregation not in metric.aggregations:
-        asked = spec.aggregation or "no aggregation"
-        cure = f"It has: {', '.join(metric.aggregations)}."
-        reporter.error(
-            ("signals", name, "aggregation"), f"{metric.name} does not offer {asked}", cure
-        )
-    for dimension in spec.where:
-        if dimension not in metric.dimensions:
-            cure = f"It has: {', '.join(metric.dimensions)}."
-            reporter.error(
-                ("signals", name, "where", dimension),
-                f"{metric.name} has no dimension {dimension}",
-                cure,
-            )
-    if spec.weight and spec.aggregation != "average":
-        reporter.error(
-            ("signals", name, "weight"),
-            f"{spec.aggregation} values are not weighted",
-            "Leave it out.",
-        )
-    wanted = _METRIC_UNITS.get(metric.unit)
-    if (wanted and unit != wanted) or unit.scale != 1 or (not wanted and not unit.counted):
-        cure = f"Write unit: {wanted or 'requests, tokens or another count'}."
-        reporter.error(("signals", name, "unit"), f"{metric.name} is not measured in {unit}", cure)
-    return metric
+    component = Component(metric.name, spec.aggregation, tuple(sorted(spec.where.items())))
+    return SignalDef(name, title, unit, component, spec.weight, good=good)
 
 
 def _formula(
-    name: str, spec: SignalSpec, title: str, units: Mapping[str, Unit], reporter: Reporter
+    name: str, spec: SignalSpec, title: str, names: Names, entry: Entry
 ) -> SignalDef | None:
-    path, declared = ("signals", name, "formula"), units[name]
-    for key in ("aggregation", "weight"):
+    declared = names.signals[name]
+    for key in ("aggregation", "weight", "where"):
         if getattr(spec, key):
-            reporter.error((*path[:2], key), f"a formula has no {key}")
-    try:
-        node, unit = parse_value(spec.formula, Names(units))
-    except ExpressionError as error:
-        cure = f"Column {error.column} of the formula. {error.cure}".strip()
-        reporter.error(path, f"formula of {name}: {error.message}", cure)
+            entry.error(f"a formula has no {key}", "Leave it out; its signals have it.", key)
+    read = entry.read_expression(lambda text: parse_value(text, names), spec.formula, "formula")
+    if read is None:
         return None
-    if any(not isinstance(n, Signal | Binary | Number) for n in walk(node)):
-        reporter.error(path, f"formula of {name}: only signals, numbers and + - * / may stand here")
+    node, unit = read
+    if not signals_of(node) or any(not isinstance(n, Signal | Binary | Number) for n in walk(node)):
+        cure = "Use functions in the rule instead."
+        entry.error("a formula is of signals, numbers and + - * / alone", cure, "formula")
         return None
-    percent = declared.bases == PERCENTS.bases and unit.bases == BARE.bases
-    if not percent and unit.bases != declared.bases:
-        cure = f"Declare unit: {unit}." if not unit.bare else 'Declare unit: 1, or unit: "%".'
-        reporter.error((*path[:2], "unit"), f"the formula gives {unit}, not {declared}", cure)
+    percent = unit.bare and declared.bases == PERCENTS.bases
+    if not percent and not alike(unit, declared):
+        cure = 'Declare unit: 1, or unit: "%".' if unit.bare else f"Declare unit: {quoted(unit)}."
+        entry.error(f"the formula gives {unit.words}, not {declared.words}", cure, "unit")
         return None
     return SignalDef(name, title, declared, formula=node, percent=percent, good=spec.good)
 
 
-def _weights(
-    compiled: dict[str, SignalDef], specs: Mapping[str, tuple[SignalSpec, Reporter]]
-) -> None:
-    for signal in list(compiled.values()):
-        if not signal.weight:
-            continue
-        weight, reporter = compiled.get(signal.weight), specs[signal.name][1]
+def _weights(compiled: dict[str, SignalDef], entries: Mapping[str, Entry], names: Names) -> None:
+    known = names.signals.keys() | names.broken
+    for signal in [signal for signal in compiled.values() if signal.weight]:
+        weight = compiled.get(signal.weight)
         if weight and weight.component and weight.component.aggregation == "total":
             continue
-        cure = "Weigh by a total, e.g. weight: successful_requests."
-        if signal.weight not in specs:
-            cure = nearest(signal.weight, specs, "signals") or cure
-        path = ("signals", signal.name, "weight")
-        reporter.error(path, f"{signal.weight} is no total to weigh by", cure)
+        if weight or not (signal.weight in known or names.partial):
+            cure = "Weigh by a total, e.g. weight: successful_requests."
+            if not weight:
+                cure = nearest(signal.weight, known, "signals") or cure
+            entries[signal.name].error(f"{signal.weight} is no total to weigh by", cure, "weight")
         del compiled[signal.name]
 
 
-def _cycles(
-    compiled: dict[str, SignalDef], specs: Mapping[str, tuple[SignalSpec, Reporter]]
-) -> None:
-    for name in list(compiled):
-        if name in _below(name, compiled):
-            path = ("signals", name, "formula")
-            specs[name][1].error(path, f"the formula of {name} leads back to {name}")
-    for name in [name for name in compiled if name in _below(name, compiled)]:
+def _cycles(compiled: dict[str, SignalDef], entries: Mapping[str, Entry]) -> None:
+    circular = [name for name in compiled if name in _below(name, compiled)]
+    for name in circular:
+        cure = "Make one of the formulas of a circle from metrics."
+        entries[name].error(f"the formula of {name} leads back to {name}", cure, "formula")
+    for name in circular:
         del compiled[name]
 
 
@@ -175,26 +157,30 @@ def _formula_of(name: str, compiled: Mapping[str, SignalDef]) -> Node | None:
     return compiled[name].formula if name in compiled else None
 
 
-def _families(
-    compiled: Mapping[str, SignalDef], specs: Mapping[str, tuple[SignalSpec, Reporter]]
-) -> None:
-    for name, signal in compiled.items():
-        reach = {name, *_below(name, compiled)} | ({signal.weight} if signal.weight else set())
-        components = [compiled[n].component for n in reach if n in compiled]
-        families = {catalogue()[c.metric].family for c in components if c}
-        if len(families) > 1:
-            specs[name][1].error(
-                ("signals", name),
-                f"signal {name} mixes metrics of both families, which count the same traffic",
-                "Use the AzureOpenAI* names alone, or the newer Models names alone.",
-            )
+def _families(compiled: dict[str, SignalDef], entries: Mapping[str, Entry]) -> None:
+    mixed = [name for name in compiled if len(_families_of(name, compiled)) > 1]
+    for name in mixed:
+        message = "it mixes metrics of both families, which count the same traffic"
+        cure = "Use the AzureOpenAI* names alone, or the newer Models names alone."
+        entries[name].error(message, cure)
+    for name in mixed:
+        del compiled[name]
 
 
-def _closed(compiled: dict[str, SignalDef]) -> dict[str, SignalDef]:
-    """Without the signals that need one that is wrong: its own error is said already."""
-    while True:
-        lost = [n for n in compiled if not _below(n, compiled) <= compiled.keys()]
-        if not lost:
-            return compiled
+def _families_of(name: str, compiled: Mapping[str, SignalDef]) -> set[str]:
+    reach = {name, *_below(name, compiled)} | {compiled[name].weight}
+    components = [compiled[n].component for n in reach if n in compiled]
+    return {catalogue()[component.metric].family for component in components if component}
+
+
+def _close(compiled: dict[str, SignalDef]) -> None:
+    """Leaves out signals that need one that is wrong: its own error is said already."""
+    while lost := [n for n in compiled if not _below(n, compiled) <= compiled.keys()]:
         for name in lost:
             del compiled[name]
+
+
+def _traffic(compiled: dict[str, SignalDef], entries: Mapping[str, Entry]) -> None:
+    if TRAFFIC in compiled and not extensive(Signal(TRAFFIC), compiled):
+        entries[TRAFFIC].error("it must be a total", f"Write {TRAFFIC_CURE}.")
+        del compiled[TRAFFIC]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-from shared.model import Account, Deployment, Slot, time_of
-from shared.rulebook.problems import Mark
+from shared.model import Account, Deployment, Slot, iso, time_of
+from shared.rulebook.problems import Mark, Problem
 from shared.rulebook.scope import Scope, matches
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -60,3 +61,12 @@ class Silence:
     @property
     def words(self) -> str:
         return f"silenced by {self.owner}: {self.reason}"
+
+
+def expired(silences: Iterable[Silence], now: Slot) -> tuple[Problem, ...]:
+    """A warning for each silence that is over."""
+    return tuple(
+        Problem(one.mark, f"this silence ended at {iso(one.end)}", "Remove it.", warning=True)
+        for one in silences
+        if one.end is not None and one.end <= now
+    )

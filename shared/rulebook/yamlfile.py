@@ -1,41 +1,33 @@
 """YAML as rules need it: every scalar is text, every value has a place, nothing can explode.
 
-`off` stays `off` and `22:00` stays `22:00`; the schema gives types. Duplicate keys are errors,
-aliases are counted by what they expand to, size and depth are bounded.
+`off` stays `off` and `22:00` stays `22:00`; the schema gives types. Duplicate keys and tags are
+errors, aliases are counted by what they expand to, size and depth are bounded.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any
 
 import yaml
 
+from shared.rulebook.document import Document as Document
+from shared.rulebook.document import Path as Path
+from shared.rulebook.document import Tree as Tree
 from shared.rulebook.problems import Mark, Problem
-
-Tree: TypeAlias = "str | list[Tree] | dict[str, Tree]"
-Path: TypeAlias = tuple[str | int, ...]
 
 MAX_BYTES, MAX_NODES, MAX_DEPTH = 256 * 1024, 20_000, 40
 
-
-@dataclass(frozen=True)
-class Document:
-    """A file's content and, for each path in it, where the key and the value stand."""
-
-    file: str
-    tree: Tree
-    keys: dict[Path, Mark]
-    values: dict[Path, Mark]
-
-    def key(self, *path: str | int) -> Mark:
-        return self.keys.get(path) or self.value(*path)
-
-    def value(self, *path: str | int) -> Mark:
-        """The place of a value, or of the nearest thing around it that exists."""
-        while path and path not in self.values:
-            path = path[:-1]
-        return self.values.get(path, Mark(self.file))
+_FLATTER = "Split the file, and leave aliases out."
+_CURES = (
+    ("'\\t'", "Indent with spaces; YAML takes no tabs."),
+    ("'%'", "Quote a value that begins with %."),
+    ("'@'", "Quote a value that begins with @."),
+    ("'`'", "Quote a value that begins with `."),
+    ("alias", "Quote a value that begins with *."),
+    ("anchor", "Quote a value that begins with &."),
+    ("mapping values are not allowed", "Quote a value that holds `: `, or mend the indentation."),
+    ("but found '<scalar>'", "Quote a value that begins with {, [ or a quote."),
+)
 
 
 class YamlError(Exception):
@@ -46,47 +38,86 @@ class YamlError(Exception):
         self.problem = problem
 
 
+class _TagError(Exception):
+    def __init__(self, tag: str, mark: Any) -> None:
+        super().__init__(tag)
+        self.tag, self.mark = tag, mark
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses tags while they can still be told from what YAML makes of a value by itself."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event: yaml.Event = self.peek_event()  # type: ignore[no-untyped-call]
+        tag = getattr(event, "tag", None)
+        if tag is not None:
+            raise _TagError(tag, event.start_mark)
+        return super().compose_node(parent, index)
+
+
 def read_yaml(file: str, text: str) -> Document:
     """Raises YamlError, with line and column, for anything but plain, bounded YAML."""
     if len(text.encode()) > MAX_BYTES:
-        raise YamlError(
-            Problem(
-                Mark(file), f"more than {MAX_BYTES // 1024} KiB", "Split it into several files."
-            )
-        )
+        message, cure = f"more than {MAX_BYTES // 1024} KiB", "Split it into several files."
+        raise YamlError(Problem(Mark(file), message, cure))
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        node = yaml.compose(text, Loader=_Loader)
+    except _TagError as error:
+        raise YamlError(_tagged(file, error)) from None
     except yaml.MarkedYAMLError as error:
         raise YamlError(_syntax(file, error)) from None
-    except yaml.YAMLError as error:
-        raise YamlError(Problem(Mark(file), f"not YAML: {error}")) from None
+    except yaml.reader.ReaderError as error:
+        raise YamlError(_unprintable(file, text, error.position)) from None
     except RecursionError:
-        raise YamlError(Problem(Mark(file), "nested too deeply")) from None
-    builder = _Builder(file)
+        raise YamlError(Problem(Mark(file), "nested too deeply", _FLATTER)) from None
+    builder = _Builder(file, text)
     tree: Tree = {} if node is None else builder.build(node, ())
-    return Document(file, tree, builder.keys, builder.values)
+    return Document(file, tree, builder.keys, builder.values, builder.raw)
+
+
+def _tagged(file: str, error: _TagError) -> Problem:
+    place = Mark(file, error.mark.line + 1, error.mark.column + 1)
+    if error.tag.startswith("tag:"):
+        message, cure = "a tag stands here", "Leave the tag out: every value is text."
+    else:
+        message = f"{error.tag} stands here as a tag, which YAML would drop"
+        cure = "Quote a value that begins with !. To turn a condition round, write `not`."
+    return Problem(place, message, cure)
+
+
+def _unprintable(file: str, text: str, position: int) -> Problem:
+    before = text[:position]
+    place = Mark(file, before.count("\n") + 1, position - before.rfind("\n"))
+    message = f"not YAML: a character that cannot be printed ({ord(text[position]):#04x})"
+    return Problem(place, message, "Delete it.")
 
 
 def _syntax(file: str, error: yaml.MarkedYAMLError) -> Problem:
     mark = error.problem_mark or error.context_mark
     place = Mark(file, mark.line + 1, mark.column + 1) if mark else Mark(file)
     text = " ".join(part for part in (error.context, error.problem) if part)
-    return Problem(place, f"not YAML: {text}", "Check indentation, colons and quotes there.")
+    cures = (cure for part, cure in _CURES if part in text)
+    return Problem(
+        place, f"not YAML: {text}", next(cures, "Check indentation, colons and quotes there.")
+    )
 
 
 class _Builder:
-    def __init__(self, file: str) -> None:
-        self.file, self.count = file, 0
+    def __init__(self, file: str, text: str) -> None:
+        self.file, self.text, self.count = file, text, 0
         self.keys: dict[Path, Mark] = {}
         self.values: dict[Path, Mark] = {}
+        self.raw: dict[Path, str] = {}
 
     def build(self, node: yaml.Node, path: Path) -> Tree:
         self.count += 1
         place = self._mark(node)
         if self.count > MAX_NODES or len(path) > MAX_DEPTH:
-            raise YamlError(Problem(place, "too many values or aliases, or nested too deeply"))
+            message = "too many values or aliases, or nested too deeply"
+            raise YamlError(Problem(place, message, _FLATTER))
         self.values[path] = place
         if isinstance(node, yaml.ScalarNode):
+            self.raw[path] = self.text[node.start_mark.index : node.end_mark.index]
             return str(node.value)
         if isinstance(node, yaml.SequenceNode):
             return [self.build(child, (*path, n)) for n, child in enumerate(node.value)]
@@ -97,16 +128,14 @@ class _Builder:
         result: dict[str, Tree] = {}
         for key_node, child in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                raise YamlError(Problem(self._mark(key_node), "a key must be plain text"))
+                cure = "Quote a value that begins with { or [, or mend the indentation."
+                raise YamlError(Problem(self._mark(key_node), "a key must be plain text", cure))
             key = str(key_node.value)
             if key in result:
-                raise YamlError(
-                    Problem(
-                        self._mark(key_node),
-                        f"the key {key!r} stands here twice",
-                        f"The first is in line {self.keys[(*path, key)].line}; keep one.",
-                    )
-                )
+                first = self.keys[(*path, key)].line
+                message = f"the key {key!r} stands here twice"
+                cure = f"The first is in line {first}; keep one."
+                raise YamlError(Problem(self._mark(key_node), message, cure))
             result[key] = self.build(child, (*path, key))
             self.keys[(*path, key)] = self._mark(key_node)
         return result

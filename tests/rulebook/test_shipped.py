@@ -22,15 +22,15 @@ BEFORE = "before_change(cache_match_rate, prompt_template)"
 TABLE = {
     "TTLTRisingWithoutTokens": (
         "warning", "requests >= 5", "10m..30m", "3 of 5",
-        f"(ttlt > (1.3 * {EXPECTED})) and (deviation(ttlt given tokens_per_answer) > 4)",
-        f"ttlt < (1.15 * {EXPECTED})",
+        f"ttlt > 1.3 * {EXPECTED} and deviation(ttlt given tokens_per_answer) > 4",
+        f"ttlt < 1.15 * {EXPECTED}",
     ),
     "ProvisionedCapacityUsedUp": (
         "warning", "", "1m..1m", "3 of 5", "utilization >= 100%", "utilization < 90%",
     ),
     "ProvisionedThrottling": (
         "critical", "", "1m..1m", "0m",
-        "(utilization >= 100%) and (throttled_requests >= 1)", "utilization < 90%",
+        "utilization >= 100% and throttled_requests >= 1", "utilization < 90%",
     ),
     "SuccessRateLow": (
         "warning", "requests >= 20", "10m..30m", "5m", "success_rate < 95%", "success_rate >= 97%",
@@ -39,13 +39,13 @@ TABLE = {
         "critical", "requests >= 10", "3m..10m", "1m", "success_rate < 50%", "success_rate >= 97%",
     ),
     "LatencyHigh": (
-        "warning", "requests >= 5", "10m..30m", "10m", "ttlt > limit", "ttlt < (0.8 * limit)",
+        "warning", "requests >= 5", "10m..30m", "10m", "ttlt > limit", "ttlt < 0.8 * limit",
     ),
     "CacheMatchRateDroppedAfterTemplateChange": (
         "warning", "requests >= 20", "10m..30m", "3 of 5",
-        f"({BEFORE} >= 15%) and (cache_match_rate < (0.7 * {BEFORE}))"
-        f" and (({BEFORE} - cache_match_rate) > 10%)",
-        f"cache_match_rate >= (0.85 * {BEFORE})",
+        f"{BEFORE} >= 15% and cache_match_rate < 0.7 * {BEFORE}"
+        f" and {BEFORE} - cache_match_rate > 10%",
+        f"cache_match_rate >= 0.85 * {BEFORE}",
     ),
 }  # fmt: skip
 """Severity, needs, over, for, when, until: section 4 of the design."""
@@ -119,6 +119,9 @@ def test_editors_accept_the_delivered_rules(path: Path) -> None:
         "rules: [{name: Short, when: x, severity: info, owner: '', summary: b, runbook: c}]",
         "rules: [{name: s, when: x, severity: info, owner: a, summary: b, runbook: c}]",
         "rules: [{name: Short, when: x, severity: info, owner: a, summary: b, runbook: c, fr: 5m}]",
+        "rules: [{name: Short, when: x, severity: info, owner: a, summary: b, runbook: /c}]",
+        "rules: [{name: Short, when: x, severity: info, owner: a, summary: b, runbook: d/../c}]",
+        "signals: {a-b: {unit: ms}}",
         "signals: {x: {metric: y}}",
         "signals: {x: {unit: ms, aggregation: mean}}",
     ],

@@ -42,10 +42,53 @@ def test_quotes_and_folds_are_taken_off() -> None:
     assert read_yaml("f.yaml", text).tree == {"a": "x: y", "b": "it's", "c": "one two"}
 
 
-def test_tags_make_no_objects() -> None:
-    """A tag asks for nothing: what it marks is text like any other."""
-    assert read_yaml("f.yaml", "a: !!python/object/apply:os.getcwd []\n").tree == {"a": []}
-    assert read_yaml("f.yaml", "a: !!int 5\n").tree == {"a": "5"}
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("when: ! ttlt > 3s", 7),
+        ("when: !not ttlt > 3s", 7),
+        ("when: !", 7),
+        ("deployments: [!*batch*]", 15),
+        ("scope: !x {deployments: [a]}", 8),
+        ("!x when: a", 1),
+    ],
+)
+def test_a_sign_that_yaml_takes_for_a_tag_is_refused(text: str, column: int) -> None:
+    """YAML would drop an unquoted ! with its word, and so turn a condition into its opposite."""
+    problem = refusal(f"rules:\n  {text}\n").problem
+    assert problem.mark == Mark("f.yaml", 2, column + 2)
+    assert problem.message.endswith("as a tag, which YAML would drop")
+    assert "Quote a value" in problem.cure
+    assert "write `not`" in problem.cure
+
+
+@pytest.mark.parametrize(
+    "text", ["a: !!python/object/apply:os.getcwd []", "a: !!int 5", "a: !!str 5", "a: !<tag:x> b"]
+)
+def test_tags_are_refused(text: str) -> None:
+    """A tag makes neither an object nor a number: it is refused where it stands."""
+    problem = refusal(text).problem
+    assert (problem.mark.column, problem.message) == (4, "a tag stands here")
+    assert problem.cure == "Leave the tag out: every value is text."
+
+
+@pytest.mark.parametrize(
+    ("text", "cure"),
+    [
+        ("a: *batch*", "Quote a value that begins with *."),
+        ("a: [*]", "Quote a value that begins with *."),
+        ("a: &b* c", "Quote a value that begins with &."),
+        ("a: %x", "Quote a value that begins with %."),
+        ("a: @x", "Quote a value that begins with @."),
+        ("a: `x`", "Quote a value that begins with `."),
+        ("a: {ttlt} is high", "Quote a value that begins with {, [ or a quote."),
+        ("a: b: c", "Quote a value that holds `: `, or mend the indentation."),
+        ("a:\n\tb: c", "Indent with spaces; YAML takes no tabs."),
+    ],
+)
+def test_values_that_yaml_reads_in_its_own_way_are_to_be_quoted(text: str, cure: str) -> None:
+    """What stumbles over a sign of YAML is answered with the quotes that it needs."""
+    assert refusal(text).problem.cure == cure
 
 
 def test_a_key_that_stands_twice_is_refused_at_its_place() -> None:
@@ -137,6 +180,33 @@ def test_every_key_and_value_has_its_place() -> None:
     assert document.key("rules", 0, "when") == Mark("f.yaml", 3, 5)
     assert document.value("rules", 0, "when") == Mark("f.yaml", 3, 12)
     assert document.value("rules", 1, "name") == Mark("f.yaml", 4, 13)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("a: one two", 1, 8),
+        ("a: 'one two'", 1, 9),
+        ("a: &x one two", 1, 11),
+        ("a: >-\n    one\n    two", 3, 5),
+        ("a: |  # so\n\n  one\n    two", 4, 5),
+        ("a: one\n  two", 2, 3),
+        ('a: "one\n  two"', 2, 3),
+    ],
+)
+def test_a_place_inside_a_text_is_that_in_the_file(text: str, line: int, column: int) -> None:
+    """A word has its line and column in the file, though the text is folded or quoted."""
+    document = read_yaml("f.yaml", f"{text}\n")
+    assert isinstance(document.tree, dict)
+    value = document.tree["a"]
+    assert isinstance(value, str)
+    assert document.inside(("a",), value, value.index("two")) == Mark("f.yaml", line, column)
+
+
+def test_a_place_behind_an_escape_is_counted_from_the_beginning() -> None:
+    """Where quotes hide another spelling, a place is as near as it can be told."""
+    document = read_yaml("f.yaml", "a: 'it''s so'\n")
+    assert document.inside(("a",), "it's so", 5) == Mark("f.yaml", 1, 10)
 
 
 def test_what_is_missing_has_the_place_of_what_is_around_it() -> None:
