@@ -1,7 +1,8 @@
-"""What tests of several folders share: a real Azurite."""
+"""What tests of several folders share: a real Azurite, and logging as it was."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 
 import pytest
@@ -14,3 +15,13 @@ def emulated() -> Iterator[Azurite]:
     """One Azurite for each worker of the test run."""
     with azurite() as running:
         yield running
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_it_was() -> Iterator[None]:
+    """Commands that run in this process set levels for the whole of it."""
+    loggers = [logging.getLogger(name) for name in ("", "tokenwatch", "azure")]
+    levels = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)

@@ -103,7 +103,8 @@ def test_a_broken_rule_file_costs_its_own_rules_and_is_told_once(tmp_path: Path)
 
 def test_no_alert_counts_as_removed_while_a_file_is_broken(tmp_path: Path) -> None:
     """A typing error in the file of a firing rule does not end its alert."""
-    rules = rules_folder(tmp_path, rule("Full", "utilization >= 100%", over="1m", for_="0"))
+    full = rule("Full", "utilization >= 100%", over="1m", for_="0")
+    rules = rules_folder(tmp_path, full, rule("Other", "requests > 1000"))
     with scene(recording(throttled(90, 30, 40)), tmp_path, rules=rules) as one:
         one.live(slots(28, 33))
         (rules / "rules-0.yaml").write_text("rules: [", encoding="utf-8")
