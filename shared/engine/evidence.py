@@ -154,8 +154,8 @@ class Witness:
             title=signal.title,
             unit=str(signal.unit),
             start=windows.frame.start + first,
-            values=tuple(_rounded(value) for value in values),
-            threshold=(_rounded(self.value(compare.right)),) * len(values),
+            values=tuple(_rounded(value, signal.unit) for value in values),
+            threshold=(_rounded(self.value(compare.right), signal.unit),) * len(values),
         )
 
     def evidence(self) -> Evidence | None:
@@ -192,11 +192,11 @@ def _leading_unit(witness: Witness) -> Unit:
     return (unit_of(compare.left, witness.names) if compare else None) or BARE
 
 
-def _rounded(value: float | np.float64 | None) -> float | None:
-    """Six significant digits: enough to draw, and the same wherever it is computed."""
+def _rounded(value: float | np.float64 | None, unit: Unit) -> float | None:
+    """In its unit, with six significant digits: enough to draw, and the same wherever computed."""
     if value is None or not math.isfinite(value):
         return None
-    return float(f"{value:.6g}")
+    return float(f"{value / unit.scale:.6g}")
 
 
 _FAREWELLS = {

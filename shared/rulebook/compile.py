@@ -16,10 +16,10 @@ from shared.rulebook.parameters import read_override, read_parameters
 from shared.rulebook.rules import Hold, Rule
 from shared.rulebook.runbooks import check_page
 from shared.rulebook.schema import RuleSpec
-from shared.rulebook.signals import Vocabulary
 from shared.rulebook.specs import Reporter
 from shared.rulebook.summary import read_summary
 from shared.rulebook.typecheck import Names
+from shared.rulebook.vocabulary import Vocabulary
 from shared.rulebook.words import check_rule_name
 
 REMINDED = "4h"

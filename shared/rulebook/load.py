@@ -9,19 +9,18 @@ from shared.rulebook.document import Tree
 from shared.rulebook.entry import Entry
 from shared.rulebook.folder import OTHER_FILES as OTHER_FILES
 from shared.rulebook.folder import no_rules, passed_over, rule_files
-from shared.rulebook.problems import Mark, Problem, nearest
+from shared.rulebook.problems import Mark, Problem
+from shared.rulebook.rulefile import check_shape, listed, named, read_file
 from shared.rulebook.rules import TRAFFIC, Rule, Rulebook
 from shared.rulebook.runbooks import missing_pages
 from shared.rulebook.schema import RuleSpec, SignalSpec
-from shared.rulebook.signals import TRAFFIC_CURE, Vocabulary, compile_signals
+from shared.rulebook.signals import TRAFFIC_CURE, compile_signals
 from shared.rulebook.silencefile import FILE, compile_silences
 from shared.rulebook.silences import Silence
 from shared.rulebook.specs import Reporter
 from shared.rulebook.unless import check_unless
+from shared.rulebook.vocabulary import Vocabulary
 from shared.rulebook.words import check_name
-from shared.rulebook.yamlfile import YamlError, read_yaml
-
-SECTIONS = ("signals", "rules")
 
 
 def load(folder: Path, build: int = 0) -> Rulebook:
@@ -38,7 +37,7 @@ def load(folder: Path, build: int = 0) -> Rulebook:
     problems += [problem for reporter in reporters for problem in reporter.problems]
     problems += missing_pages(folder.parent / "docs", rules)
     broken = any(not problem.warning for problem in problems)
-    if not broken and not any(_listed(reporter) for reporter in reporters):
+    if not broken and not any(listed(reporter) for reporter in reporters):
         raise no_rules(folder)
     judged = tuple(rules) if TRAFFIC in vocabulary.signals else ()
     problems += passed_over(folder)
@@ -48,69 +47,18 @@ def load(folder: Path, build: int = 0) -> Rulebook:
 def _read(folder: Path) -> tuple[list[Reporter], list[Problem]]:
     """The files that can be read, and what is wrong with the others."""
     problems: list[Problem] = []
-    found = (_reporter(folder, path, problems) for path in rule_files(folder))
+    found = (read_file(folder, path, problems) for path in rule_files(folder))
     reporters = [reporter for reporter in found if reporter]
     for reporter in reporters:
-        _check_shape(reporter)
+        check_shape(reporter)
     return reporters, problems
-
-
-def _reporter(folder: Path, path: Path, problems: list[Problem]) -> Reporter | None:
-    """A file that can be read; None after noting why it cannot."""
-    name = f"{folder.name}/{path.name}"
-    try:
-        return Reporter(read_yaml(name, path.read_text(encoding="utf-8")))
-    except (YamlError, UnicodeDecodeError, OSError) as error:
-        problems.append(_unreadable(name, error))
-        return None
-
-
-def _unreadable(name: str, error: Exception) -> Problem:
-    if isinstance(error, YamlError):
-        return error.problem
-    if isinstance(error, OSError):
-        cure = "Make it a file that may be read, or remove it."
-        return Problem(Mark(name), f"the file cannot be read: {error.strerror}", cure)
-    return Problem(Mark(name), "the file cannot be read: it is not UTF-8 text", "Save it as UTF-8.")
-
-
-def _check_shape(reporter: Reporter) -> None:
-    """A file is a mapping of signals and rules, a mapping and a list."""
-    tree = reporter.document.tree
-    if not isinstance(tree, dict):
-        cure = "Begin it with `rules:` or `signals:`."
-        reporter.error((), "a rule file is a mapping with signals: and rules:", cure)
-        return
-    for key in tree.keys() - set(SECTIONS):
-        cure = nearest(key, SECTIONS, "keys")
-        reporter.error_of_key((key,), f"unknown key {key!r} in a rule file", cure)
-    if not isinstance(tree.get("signals", {}), dict) and tree["signals"] != "":
-        cure = "Write `name: {metric: ...}` below it."
-        reporter.error(("signals",), "signals must be a mapping of names to definitions", cure)
-    if not isinstance(tree.get("rules", []), list) and tree["rules"] != "":
-        reporter.error(("rules",), "rules must be a list", "Begin each rule with `- name:`.")
-
-
-def _section(reporter: Reporter, key: str) -> Tree:
-    tree = reporter.document.tree
-    return tree.get(key, "") if isinstance(tree, dict) else ""
-
-
-def _listed(reporter: Reporter) -> list[Tree]:
-    tree = _section(reporter, "rules")
-    return tree if isinstance(tree, list) else []
-
-
-def _named(reporter: Reporter) -> dict[str, Tree]:
-    tree = _section(reporter, "signals")
-    return tree if isinstance(tree, dict) else {}
 
 
 def _vocabulary(reporters: list[Reporter], partial: bool) -> Vocabulary:
     specs: dict[str, tuple[SignalSpec, Reporter]] = {}
     written: dict[str, Reporter] = {}
     for reporter in reporters:
-        for name, tree in _named(reporter).items():
+        for name, tree in named(reporter).items():
             if name in written:
                 first = _first(written[name].document.key("signals", name))
                 reporter.error_of_key(("signals", name), f"signal {name} is defined twice", first)
@@ -134,7 +82,7 @@ def _signal_spec(name: str, tree: Tree, reporter: Reporter) -> SignalSpec | None
 def _no_traffic(reporters: list[Reporter]) -> None:
     """Told where the signals begin, or in the first file if there are none."""
     message = f"no signal {TRAFFIC}: it tells an idle deployment from a silent metric"
-    for reporter in sorted(reporters, key=lambda one: not _named(one))[:1]:
+    for reporter in sorted(reporters, key=lambda one: not named(one))[:1]:
         reporter.error_of_key(("signals",), message, f"Add it: {TRAFFIC_CURE}.")
 
 
@@ -144,7 +92,7 @@ def _silences(
     """The silences of the folder; what is wrong with their file is added to the problems."""
     if not (folder / FILE).is_file():
         return ()
-    reporter = _reporter(folder, folder / FILE, problems)
+    reporter = read_file(folder, folder / FILE, problems)
     if reporter is None:
         return ()
     whole = not problems and not any(other.errors for other in reporters)
@@ -157,7 +105,7 @@ def _rules(reporters: list[Reporter], vocabulary: Vocabulary) -> list[Rule]:
     entries: dict[str, Entry] = {}
     written: set[str] = set()
     for reporter in reporters:
-        for index, tree in enumerate(_listed(reporter)):
+        for index, tree in enumerate(listed(reporter)):
             path, before = ("rules", index), reporter.errors
             spec = reporter.convert(tree, RuleSpec, path, _title(tree, index))
             written |= {spec.name} if spec else set()
@@ -170,7 +118,7 @@ def _rules(reporters: list[Reporter], vocabulary: Vocabulary) -> list[Rule]:
             else:
                 rules[rule.name] = rule
                 entries[rule.name] = Entry(reporter, path, rule.name)
-    wrong = check_unless(rules, entries, written)
+    wrong = check_unless(rules, entries, written, vocabulary.partial)
     return [rule for name, rule in rules.items() if name not in wrong]
 
 

@@ -55,7 +55,7 @@ def nearest(word: str, known: Iterable[str], what: str) -> str:
     match = closest(word, names)
     if match:
         return f"Did you mean {match}?"
-    return f"Known {what}: {', '.join(names)}." if 0 < len(names) <= 16 else ""
+    return f"Known {what}: {', '.join(names)}." if 0 < len(names) <= 20 else ""
 
 
 def closest(word: str, known: Iterable[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from shared.model import Component
 from shared.rulebook.ast import Binary, Node, Number, Signal, signals_of, walk
@@ -17,29 +16,11 @@ from shared.rulebook.schema import SignalSpec
 from shared.rulebook.sources import read_metric
 from shared.rulebook.specs import Reporter
 from shared.rulebook.typecheck import Names
-from shared.rulebook.unit import PERCENTS, Unit, alike, parse_unit, quoted
+from shared.rulebook.unit import PERCENTS, alike, parse_unit, quoted
+from shared.rulebook.vocabulary import Vocabulary
 
 TRAFFIC_CURE = "requests: {metric: AzureOpenAIRequests, aggregation: total, unit: requests}"
 _GOOD_HIGH = ("CacheMatchRate", "AvailabilityRate")
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """The signals that are right, and the names of those that are not."""
-
-    signals: Mapping[str, SignalDef]
-    broken: frozenset[str] = frozenset()
-    partial: bool = False
-    """There may be more signals, in a file that cannot be read."""
-
-    @property
-    def known(self) -> frozenset[str]:
-        """Every name that is taken."""
-        return self.broken | self.signals.keys()
-
-    @property
-    def units(self) -> dict[str, Unit]:
-        return {name: signal.unit for name, signal in self.signals.items()}
 
 
 def compile_signals(

@@ -11,16 +11,20 @@ from shared.rulebook.rules import Rule
 
 
 def check_unless(
-    rules: Mapping[str, Rule], entries: Mapping[str, Entry], written: Collection[str]
+    rules: Mapping[str, Rule],
+    entries: Mapping[str, Entry],
+    written: Collection[str],
+    partial: bool,
 ) -> set[str]:
     """The names of the rules whose `unless` is wrong, after reporting it.
 
-    `written` are the names of all rules, those that are wrong otherwise included.
+    `written` are the names of all rules, those that are wrong otherwise included; `partial` says
+    that there may be others, in a file that cannot be read.
     """
     wrong: set[str] = set()
     for name, rule in rules.items():
         for n, other in enumerate(rule.unless):
-            if other not in written:
+            if other not in written and not partial:
                 cure = nearest(other, set(written) - {name}, "rules")
                 entries[name].error(f"there is no rule {other}", cure, "unless", n)
                 wrong.add(name)

@@ -19,7 +19,14 @@ CHANGE_KINDS = {
     "other": "anything else that alters behaviour",
 }
 
-OWN_NAMES = ("ChannelDown", "MonitorQueryFailing", "RulesBroken", "Unjudged")
+OWN_NAMES = (
+    "ChannelDown",
+    "MonitorQueryFailing",
+    "RuleFailing",
+    "RulesBroken",
+    "Unjudged",
+    "WhileAway",
+)
 """What the watchdog calls its own alerts and notices."""
 
 NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_]*$"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
 from pathlib import Path
 
 import pytest
@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.engine.trouble import NAME
-from shared.model import Account
-from shared.notices import broken_rules, unjudged
 from shared.rulebook.problems import Mark, TextError
-from shared.rulebook.rules import Hold, Rulebook
+from shared.rulebook.rules import Hold
 from shared.rulebook.words import FUNCTIONS, KEYWORDS, OWN_NAMES, check_name
 from tests.rulebook.files import (
     RULE,
@@ -73,10 +71,10 @@ def test_every_name_that_is_proposed_is_one(name: str) -> None:
 
 def test_the_watchdogs_own_names_are_known() -> None:
     """What the watchdog calls its own alerts and notices is what rules may not be called."""
-    account = Account("/subscriptions/s/accounts/a", "eastus")
-    now = datetime(2026, 12, 1, tzinfo=UTC)
-    made = {unjudged(account, 1, 2).rule, broken_rules(Rulebook({}, ()), now).rule, NAME}
-    assert made <= set(OWN_NAMES)
+    shared = Path(__file__).parents[2] / "shared"
+    sources = "".join(path.read_text(encoding="utf-8") for path in shared.rglob("*.py"))
+    made = re.findall(r'(?:"notice",\s+|_notice\(\s*)"([A-Z]\w+)"', sources)
+    assert {*made, NAME} == set(OWN_NAMES)
 
 
 @pytest.mark.parametrize("name", [*OWN_NAMES, "MonitorqueryFailing"])
@@ -319,6 +317,12 @@ def test_a_word_that_is_not_allowed_is_answered_with_those_that_are(
     problem = only(folder(tmp_path, own=with_keys(line, without=line.split(":")[0])))
     assert message in problem.message
     assert problem.cure == cure
+
+
+def test_a_key_that_is_like_no_other_is_answered_with_all(tmp_path: Path) -> None:
+    """Who guesses a key sees those that there are."""
+    problem = only(folder(tmp_path, own=with_keys("xyz: 5")))
+    assert problem.cure.startswith("Known keys: for, keep_firing_for, ")
 
 
 def test_errors_in_folded_text_have_their_line(tmp_path: Path) -> None:

@@ -180,6 +180,14 @@ def test_signals_in_a_broken_file_are_not_called_unknown(tmp_path: Path, broken:
     assert problem.cure
 
 
+def test_a_rule_in_a_broken_file_is_not_called_missing(tmp_path: Path) -> None:
+    """While a file cannot be read, `unless` may name a rule that is in it."""
+    book = folder(tmp_path, own=with_keys("unless: [Other]"), other="rules: [")
+    assert only(book).mark.file == "rules/other.yaml"
+    assert [rule.unless for rule in book.rules] == [("Other",)]
+    assert [rule.name for rule in book.judged] == ["Slow"]
+
+
 def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     """A file that is not UTF-8, or a folder called like one, costs itself only."""
     folder(tmp_path, own=RULE)
