@@ -20,8 +20,8 @@ from tests.engine.build import (
     NAN,
     PROMPT,
     REQUESTS,
+    TOKENS,
     TTLT,
-    book,
     context,
     frame,
     named,
@@ -33,11 +33,13 @@ from tests.engine.build import series as one_series
 LONGEST = 6
 HIGHEST = Component(TTLT.metric, "maximum")
 LOWEST = Component(TTLT.metric, "minimum")
-SIGNALS = book(
+SIGNALS = one_rule(
+    when="requests > 1",
     signals="""
 signals:
   requests: {metric: AzureOpenAIRequests, aggregation: total, unit: requests}
   prompt: {metric: ProcessedPromptTokens, aggregation: total, unit: tokens}
+  output: {metric: GeneratedTokens, aggregation: total, unit: tokens}
   plain: {metric: AzureOpenAITTLTInMS, aggregation: average, unit: ms}
   ttlt: {metric: AzureOpenAITTLTInMS, aggregation: average, weight: requests, unit: ms}
   hits: {metric: AzureOpenAIContextTokensCacheMatchRate, aggregation: average, weight: prompt,
@@ -45,10 +47,10 @@ signals:
   highest: {metric: AzureOpenAITTLTInMS, aggregation: maximum, unit: ms}
   lowest: {metric: AzureOpenAITTLTInMS, aggregation: minimum, unit: ms}
   each: {formula: prompt / requests, unit: tokens/request}
-  share: {formula: (prompt - requests) / (prompt + 2 * requests), unit: "%"}
-"""
+  share: {formula: (prompt - output) / (prompt + 2 * output), unit: "%"}
+""",
 ).signals
-ALL = (REQUESTS, PROMPT, TTLT, CACHE, HIGHEST, LOWEST)
+ALL = (REQUESTS, PROMPT, TOKENS, TTLT, CACHE, HIGHEST, LOWEST)
 
 Column = Sequence[float]
 VALUE = st.one_of(
@@ -87,11 +89,11 @@ def reference(signal: SignalDef, data: Frame, row: int, column: int, length: int
         )
         return prompt / requests if requests else NAN
     if signal.name == "share":
-        prompt, requests = (
-            reference(SIGNALS[n], data, row, column, length) for n in ("prompt", "requests")
+        prompt, output = (
+            reference(SIGNALS[n], data, row, column, length) for n in ("prompt", "output")
         )
-        whole = prompt + 2 * requests
-        return 100 * (prompt - requests) / whole if whole else NAN
+        whole = prompt + 2 * output
+        return 100 * (prompt - output) / whole if whole else NAN
     assert signal.component
     mine = cells(signal.component)
     there = [value for value in mine if not math.isnan(value)]
