@@ -5,13 +5,14 @@ BIN = $(VENV)/bin
 # The certificates of the system, so that a company proxy with its own authority works.
 UV = VIRTUAL_ENV=$(VENV) $(BIN)/uv --system-certs pip
 STATE ?= sqlite
-SOURCES = function_app.py shared cli emulator tests
+SOURCES = function_app.py shared cli emulator replay benchmarks tests
 
-.PHONY: help setup demo test lint format lock clean
+.PHONY: help setup demo test score lint format lock clean
 
 help:
 	@echo "make demo    a day in the life of the watchdog, in compressed time (STATE=table: in Azurite)"
 	@echo "make test    every test"
+	@echo "make score   what the rules detect on labelled and recorded data, into docs/detection.md"
 	@echo "make lint    ruff and mypy"
 	@echo "make setup   what the others need: $(VENV) with the command tokenwatch, and node_modules"
 	@echo "make lock    new lock files from requirements*.in"
@@ -40,6 +41,10 @@ demo: setup
 
 test: setup
 	$(BIN)/python -m pytest -n 2 --dist loadscope
+
+# SETS="a c" scores some only and writes nothing. Exit code 1 if a target is missed.
+score: $(BIN)/tokenwatch
+	$(BIN)/python -m benchmarks.detection $(SETS)
 
 lint: $(BIN)/tokenwatch
 	$(BIN)/ruff check $(SOURCES)

@@ -17,7 +17,8 @@ from rich.text import Text
 from cli.main import STOPPED
 from cli.rules import RulesOption, rules_folder
 from cli.shown import errors, fail
-from replay.record import Recorder, UnfinishedError, described
+from replay.record import Recorder, UnfinishedError
+from replay.recordgaps import described
 from replay.recordplan import Asked, RecordError, components_of, spell
 from replay.recordshown import Shown
 from replay.recordtable import About

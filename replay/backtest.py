@@ -87,6 +87,8 @@ def judge_deployment(
 ) -> Outcome:
     """Judges the past of one deployment; `curves` of the worst episodes of each rule are kept."""
     (deployment,) = past.deployments
+    # A fit without history is tried every hour, at which the judging is cut: a third of the time.
+    past = replace(past, never=_never(past, rulebook))
     episodes: dict[tuple[str, Slot], Episode] = {}
     stretches: list[Stretch] = []
 
@@ -122,11 +124,17 @@ def cut(span: Span, blind: Iterable[Blind]) -> Iterator[tuple[Slot, Slot, frozen
         yield first, after - 1, frozenset().union(*missing)
 
 
+def _never(past: Past, rulebook: Rulebook) -> frozenset[str]:
+    """Signals that are a component without a point, as provisioned ones are on pay-as-you-go."""
+    empty = {c for c, values in past.whole.values.items() if np.isnan(values).all()}
+    return frozenset(n for n, signal in rulebook.signals.items() if signal.component in empty)
+
+
 def _blinded(past: Past, missing: frozenset[Component]) -> Past:
     """The same past, of which some components could not be read."""
     size = len(past.deployments)
     failed = {c: np.full(size, c in missing) for c in past.whole.values}
-    return Past(replace(past.whole, failed=failed), past.weights) if missing else past
+    return replace(past, whole=replace(past.whole, failed=failed)) if missing else past
 
 
 def _lived(episode: Episode, events: Iterable[Event], span: Span) -> Lived:

@@ -26,6 +26,8 @@ class Past:
     whole: Frame
     weights: Floats
     """Steps x deployments; 1 where nobody knows better."""
+    never: frozenset[str] = frozenset()
+    """Signals without a single point: their fits come to nothing, and need not be tried."""
 
     @classmethod
     def of(cls, start: Slot, series: Sequence[Series], needed: Iterable[Component]) -> Past:
@@ -64,8 +66,12 @@ class Past:
         return _cut(self.whole, first, last + 1)
 
     def history(self, dues: Sequence[Due]) -> Mapping[Due, Frame]:
-        """The history of each due, with the deployments that are here."""
-        return {due: self._piece(due.start, due.end, due.step) for due in dues}
+        """The history of each due that can come to anything, with the deployments that are here."""
+        return {
+            due: self._piece(due.start, due.end, due.step)
+            for due in dues
+            if due.kind == "before" or not {due.signal, due.given} & self.never
+        }
 
     def _piece(self, start: Slot, end: Slot, step: int) -> Frame:
         if step == 1:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from time import sleep
 
+from replay.recordgaps import Gap, gaps_of, joined
 from replay.recordparts import Kept, Parts
 from replay.recordplan import KEPT, Asked, Order, Piece, RecordError, order_of, pieces
 from replay.recordread import Pair, UnansweredError, read_piece
-from replay.recordtable import About, Gap, about, gaps_of, joined, table_of
+from replay.recordtable import About, about, table_of
 from replay.recordwrite import SUFFIXES, write
-from shared.model import Failure, Slot, iso, slot_of
+from shared.model import Failure, Slot, slot_of
 from shared.monitor.read import Poster
 
 GONE = Failure(f"Azure Monitor keeps {KEPT.days} days, and these minutes are gone", transient=False)
@@ -122,17 +123,6 @@ def check_target(out: Path, *, allow_gaps: bool) -> None:
         raise RecordError(f"{out}: CSV cannot say what is missing; with --allow-gaps use .parquet")
     if out.exists():
         raise RecordError(f"{out} is there already: delete it, or choose another name")
-
-
-def described(gaps: Collection[Gap], most: int = 10) -> list[str]:
-    """A line for each account and metric that could not be read, with the time and the reason."""
-    lines = [
-        f"{gap.account.rsplit('/', 1)[-1]}: {gap.metric}:{gap.aggregation} "
-        f"from {iso(gap.start)} to {iso(gap.end)}: {gap.reason}"
-        for gap in gaps
-    ]
-    more = len(lines) - most
-    return lines[:most] + ([f"and {more} more"] if more > 0 else [])
 
 
 def _all(piece: Piece, order: Order, failure: Failure) -> dict[Pair, Failure]:

@@ -13,7 +13,8 @@ import pyarrow.parquet
 from emulator.recordingfile import read
 from emulator.tape import Tape
 from replay.past import Past
-from replay.recordtable import KEY, About, Gap
+from replay.recordgaps import Gap
+from replay.recordtable import KEY, About
 from shared.engine.frame import Floats
 from shared.model import Account, Component, Deployment, Series, Slot
 

@@ -18,8 +18,9 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet
 
+from replay.recordgaps import Gap
 from replay.recordplan import Asked, Order, Piece, RecordError
-from replay.recordtable import KEY, Gap
+from replay.recordtable import KEY
 
 COMPRESSION = "zstd"
 

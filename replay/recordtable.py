@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from replay.recordgaps import Gap, joined
 from replay.recordplan import Order, RecordError
 from shared.engine.frame import Floats
 from shared.model import Account, Component, Deployment, Reading, Series, Slot
@@ -16,17 +17,6 @@ KEY = b"tokenwatch"
 """Where a Parquet file says what it holds, among its own metadata."""
 TIME = pa.timestamp("ms", tz="UTC")
 _SPECIAL = frozenset('[];=,"\n')
-
-
-class Gap(msgspec.Struct, frozen=True, order=True):
-    """What could not be read over [start, end): missing there is not idle."""
-
-    account: str
-    metric: str
-    aggregation: str
-    start: Slot
-    end: Slot
-    reason: str
 
 
 class About(msgspec.Struct, frozen=True):
@@ -54,31 +44,6 @@ def about(order: Order, gaps: Iterable[Gap], notes: Iterable[str]) -> About:
         joined(gaps),
         (*order.notes, *dict.fromkeys(notes)),
     )
-
-
-def gaps_of(reading: Reading) -> tuple[Gap, ...]:
-    end = reading.start + reading.steps * reading.step
-    found = {
-        Gap(account, c.metric, c.aggregation, reading.start, end, failure.reason)
-        for (account, c), failure in reading.failures.items()
-    }
-    return tuple(sorted(found))
-
-
-def joined(gaps: Iterable[Gap]) -> tuple[Gap, ...]:
-    """Gaps that follow one another as one; the first says why."""
-    found: list[Gap] = []
-    for gap in sorted(gaps):
-        last = found[-1] if found else None
-        if last and _subject(last) == _subject(gap) and gap.start <= last.end:
-            found[-1] = msgspec.structs.replace(last, end=max(last.end, gap.end))
-        else:
-            found.append(gap)
-    return tuple(found)
-
-
-def _subject(gap: Gap) -> tuple[str, str, str]:
-    return gap.account, gap.metric, gap.aggregation
 
 
 def table_of(reading: Reading, components: Collection[Component]) -> pa.Table:

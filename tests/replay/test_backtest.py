@@ -21,6 +21,7 @@ from replay.backtestpool import Work, judge_all
 from replay.backtestref import RefError, rules_at
 from replay.backtestrun import Against, Found, SpanError, run, span_of
 from replay.compare import overlapping
+from replay.live import judge_past
 from replay.recorded import Blind, Recorded, load, past_of
 from replay.recordplan import DAY, LEAD_IN
 from replay.report import Report, report
@@ -159,6 +160,22 @@ def test_fits_know_nothing_of_the_future(tmp_path: Path) -> None:
     before = [one for one in late.episodes if one.since == early.episodes[0].since]
     assert [one.until for one in before] == [early.episodes[0].until]
     assert len(late.episodes) == 2
+
+
+def test_fits_that_come_to_nothing_may_be_spared(tmp_path: Path) -> None:
+    """A metric without a point gives the same verdicts whether its fits are tried or not."""
+    low = rule("Low", "cache_match_rate < 0.5 * baseline(cache_match_rate)", for_="0")
+    slow = rule("Slow", "ttlt > 1.5 * baseline(ttlt)", needs="requests >= 5", for_="0")
+    book = rulebook(tmp_path, low, slow)
+    chat = Deployment(2 * DAY).set("ttlt", 5000, 2000, 2100).set("cache", np.nan)
+    history = recorded(chat, lead_in=300)
+    span = span_of(history, None, None)
+    past = past_of(history.tapes[0], HERE, history.begin, history.end, book.needed)
+    outcome = judge_deployment(book, HERE, past, span)
+    whole = judge_past(book, HERE, past, span.first, span.last)
+    assert outcome.events == whole.events
+    assert outcome.tally == whole.tally
+    assert len(whole.events) == 2
 
 
 def test_a_gap_of_the_recording_is_no_idleness(tmp_path: Path) -> None:

@@ -18,8 +18,9 @@ from emulator.faults import ErrorCode, Fault, Hang, Status, WrongCase
 from emulator.recordingfile import read
 from emulator.tape import Tape
 from emulator.world import World
-from replay.record import UnfinishedError, described
+from replay.record import UnfinishedError
 from replay.recorded import about_of, load
+from replay.recordgaps import Gap, described, joined
 from replay.recordparts import Parts
 from replay.recordplan import DAY, LEAD_IN, Asked, RecordError, components_of, order_of, pieces
 from shared.build import credential
@@ -182,7 +183,7 @@ def test_a_failed_account_keeps_the_file_from_being_written(there: Azure, tmp_pa
     with pytest.raises(UnfinishedError) as failed:
         there.record(out, asked(there))
     lines = described(failed.value.gaps)
-    assert any(line.startswith("other: AzureOpenAIRequests:total from ") for line in lines)
+    assert any(line.startswith("other: AzureOpenAIRequests from ") for line in lines)
     assert not any(line.startswith("story:") for line in lines)
     assert all("Forbidden" in line for line in lines)
     assert not out.exists()
@@ -194,6 +195,17 @@ def test_a_failed_account_keeps_the_file_from_being_written(there: Azure, tmp_pa
     out.unlink()
     there.server.faults.set()
     assert not there.record(out, asked(there)).gaps, "once it is mended all is there"
+
+
+def test_gaps_in_words() -> None:
+    """One line an account, time and reason; metrics beyond three are counted."""
+    gaps = [Gap("a/x", f"M{n}", "total", 0, 1440, "no role") for n in range(5)]
+    gaps += [Gap("a/y", "M1", "total", 1440 * day, 1440 * (day + 1), "why") for day in range(3)]
+    assert described(joined(gaps)) == [
+        "x: M0, M1, M2 +2 from 1970-01-01T00:00:00Z to 1970-01-02T00:00:00Z: no role",
+        "y: M1 from 1970-01-01T00:00:00Z to 1970-01-04T00:00:00Z: why",
+    ]
+    assert described(gaps[5:], most=1)[-1] == "and 2 more"
 
 
 def test_what_failed_for_good_is_not_asked_every_day(there: Azure, tmp_path: Path) -> None:
