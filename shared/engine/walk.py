@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from shared.engine.baseline import Due, due_at, fit, next_due, questions
+from shared.engine.baseline import Due, Question, due_at, fit, next_due, questions
 from shared.engine.case import Case, Judged, Standing
 from shared.engine.frame import Frame
 from shared.engine.judge import judge, learned_at, left_out, meet, outgrown, retire
-from shared.model import Fit, Slot
+from shared.model import Fit, Known, Slot
+from shared.rulebook.catalogue import PROVISIONED_ONLY
+from shared.rulebook.rules import Rulebook
 
 MOST_FITS = 200
 """Fits in one walk; what is left waits for the next tick, with its slots."""
@@ -45,6 +47,8 @@ def walk(
         standing = judged.standing
         until = min(last, next_due(slot, standing.known, standing.fits, case.changes) - 1)
         until = min(until, (learned_at(standing, slot) or until + 1) - 1)
+        shown = (one.provisioned for one in standing.known if one.provisioned is not None)
+        until = min([until, *(at - 1 for at in shown if at > slot)])
         judged = judged.then(judge(case, standing, slot, until))
         slot = until + 1
     return judged, slot - 1
@@ -55,9 +59,20 @@ def _dues(case: Case, standing: Standing, slot: Slot) -> list[Due]:
     for one in standing.known:
         if one.since <= slot:
             account = case.accounts[one.deployment.account]
-            asked = questions(case.rulebook.rules, account, one.deployment)
+            asked = [
+                question
+                for question in questions(case.rulebook.rules, account, one.deployment)
+                if _answerable(case.rulebook, question, one, slot)
+            ]
             dues += due_at(slot, one.deployment, asked, standing.fits, case.changes)
     return dues
+
+
+def _answerable(rulebook: Rulebook, question: Question, one: Known, slot: Slot) -> bool:
+    """Whether history can have it: pay-as-you-go deployments never show provisioned metrics, and
+    asking for 14 days of them each hour would only cost."""
+    shown = one.provisioned is not None and one.provisioned <= slot
+    return shown or not any(c.metric in PROVISIONED_ONLY for c in rulebook.components(question[1]))
 
 
 def _fit(case: Case, standing: Standing, dues: Sequence[Due], history: History) -> dict[Due, Fit]:

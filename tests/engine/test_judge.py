@@ -551,3 +551,33 @@ def test_a_tick_makes_at_most_a_set_number_of_fits() -> None:
 
     assert tick(*late) == (len(late), START + 75)
     assert tick(*late, *more) == (len(late) // 3, START + 70)
+
+
+def test_history_is_not_asked_for_what_a_deployment_cannot_have() -> None:
+    """A baseline of a provisioned metric is fitted from the minute on in which it first shows."""
+    made = one_rule(when="utilization > 2 * baseline(utilization)", over="1m", hold="0")
+    used = np.full(2 * HISTORY, NAN)
+    used[HISTORY + 100 :] = 40.0
+    days = Days(minutes(2 * HISTORY, ok=9, used=used), 2 * HISTORY)
+    asked: list[Slot] = []
+
+    def history(dues: Sequence[Due]) -> dict[Due, Frame]:
+        asked.extend(due.slot for due in dues)
+        return days.history(dues)
+
+    def lived(ends: Sequence[Slot]) -> Judged:
+        asked.clear()
+        result, first = Judged(Standing()), START + HISTORY
+        for last in ends:
+            while first <= last:
+                case = Case(made, {ACCOUNT.id: ACCOUNT}, days.frame(first, last))
+                piece, reached = walk(case, result.standing, first, last, history)
+                result, first = result.then(piece), reached + 1
+        return result
+
+    end = START + HISTORY + 300
+    whole = lived([end])
+    slots = list(asked)
+    assert slots[0] == START + HISTORY + 100
+    assert whole == lived(range(START + HISTORY, end + 1))
+    assert slots == asked
