@@ -164,6 +164,9 @@ class Fit(Value, frozen=True):
     reference: str = ""
     ready: bool = True
     """Whether there was history enough; if not, the fit only says when it was tried."""
+    hours: tuple[float, ...] = ()
+    """A level by hour of the day (UTC), each as a multiple of `level`; empty where the history
+    does not support it."""
 
     @property
     def key(self) -> str:

@@ -19,6 +19,15 @@ import msgspec
 import numpy as np
 
 from shared.engine.evaluate import HORIZON
+from shared.engine.fitting import (
+    HOUR_GAIN,
+    Slots,
+    hours_of,
+    of_other_days,
+    recurring,
+    robust_line,
+    spread_of,
+)
 from shared.engine.frame import Floats, Frame
 from shared.engine.windows import Windows
 from shared.model import Account, Change, Deployment, Fit, Known, Slot, fit_key
@@ -29,7 +38,6 @@ DAYS, GRAIN, REFIT, RELEARN = 14, 15, 360, 60
 """Days of history, minutes a bin, minutes between fits, and between tries while learning."""
 LEAST_BINS, LEAST_REQUESTS = 12, 60
 """Less history than this is `learning`."""
-
 Question = tuple[Literal["level", "line", "before"], str, str]
 """(kind, signal, given or kind of change)."""
 
@@ -199,28 +207,39 @@ def fit(
     y, n = windows.value(due.signal, ones)[:, column], windows.value(TRAFFIC, ones)[:, column]
     x = windows.value(due.given, ones)[:, column] if due.given else np.ones_like(y)
     keep = (y > 0) & (x > 0) & (n > 0)
+    steps = frame.start + np.arange(frame.steps) * frame.step
+    bad = np.zeros_like(keep)
     for begin, end in left_out:
-        slots = frame.start + np.arange(frame.steps) * frame.step
-        keep &= (slots + frame.step <= begin) | (slots >= end)
-    x, y, n = x[keep], y[keep], n[keep]
+        bad |= (steps + frame.step > begin) & (steps < end)
+    if not recurring(steps[keep], bad[keep]):
+        keep &= ~bad
+    x, y, n, steps = x[keep], y[keep], n[keep], steps[keep]
     if len(y) < LEAST_BINS or n.sum() < LEAST_REQUESTS:
         return _with(empty, samples=len(y))
-    return _line(empty, x, y, n) if due.given else _level(empty, y, n)
+    return _line(empty, steps, x, y, n) if due.given else _level(empty, steps, y, n)
 
 
-def _level(empty: Fit, y: Floats, n: Floats) -> Fit:
+def _level(empty: Fit, slots: Slots, y: Floats, n: Floats) -> Fit:
     level = float(np.median(y))
-    return _with(empty, samples=len(y), level=level, spread=_spread(y / level, n))
+    ratio = y / level
+    found = _with(empty, samples=len(y), level=level, spread=spread_of(slots, ratio, n, 1))
+    hours = hours_of(slots, ratio)
+    if not hours:
+        return found
+    spread = spread_of(slots, of_other_days(slots, ratio), n, 1)
+    if spread >= HOUR_GAIN * found.spread:
+        return found
+    return msgspec.structs.replace(found, spread=spread, hours=hours)
 
 
-def _line(empty: Fit, x: Floats, y: Floats, n: Floats) -> Fit:
+def _line(empty: Fit, slots: Slots, x: Floats, y: Floats, n: Floats) -> Fit:
     intercept, slope = robust_line(x, y, n)
     low, high = (float(v) for v in np.percentile(x, [1, 99]))
     return _with(
         empty,
         samples=len(y),
         level=float(np.median(y)),
-        spread=_spread(y / (intercept + slope * x), n),
+        spread=spread_of(slots, y / (intercept + slope * x), n, 2),
         intercept=intercept,
         slope=slope,
         low=low,
@@ -230,43 +249,3 @@ def _line(empty: Fit, x: Floats, y: Floats, n: Floats) -> Fit:
 
 def _with(empty: Fit, samples: int, level: float = 0.0, **values: float) -> Fit:
     return msgspec.structs.replace(empty, samples=samples, level=level, ready=level > 0, **values)
-
-
-def _spread(ratio: Floats, n: Floats) -> float:
-    """Relative standard deviation of one request, from ratios that average n requests each."""
-    return float(1.4826 * np.median(np.abs(ratio - 1) * np.sqrt(n)))
-
-
-def robust_line(x: Floats, y: Floats, n: Floats) -> tuple[float, float]:
-    """Intercept and slope of y over x, both at least 0, for noise that grows with y.
-
-    Iteratively reweighted least squares on relative residuals with Huber's weights (Huber,
-    Robust Statistics, 1981; k = 1.345), started from proportionality; n weighs the bins. Where x
-    hardly varies (interquartile range below a tenth of the median) a line cannot be told from
-    noise and y is taken as proportional to x.
-    """
-    ratio = float(np.median(y / x))
-    quartile, middle, third = np.percentile(x, [25, 50, 75])
-    if third - quartile < 0.1 * middle:
-        return 0.0, ratio
-    intercept, slope = 0.0, ratio
-    for _ in range(20):
-        expected = intercept + slope * x
-        off = np.abs(y / expected - 1) * np.sqrt(n)
-        limit = 1.345 * max(1.4826 * float(np.median(off)), 1e-9)
-        weight = n / expected**2 * np.minimum(1.0, limit / np.maximum(off, 1e-12))
-        before, (intercept, slope) = (intercept, slope), _least_squares(x, y, weight)
-        if slope <= 0:
-            return float(np.median(y)), 0.0
-        if intercept < 0:
-            intercept, slope = 0.0, float((weight * x * y).sum() / (weight * x * x).sum())
-        if np.allclose(before, (intercept, slope), rtol=1e-9):
-            break
-    return intercept, slope
-
-
-def _least_squares(x: Floats, y: Floats, weight: Floats) -> tuple[float, float]:
-    total = weight.sum()
-    mean_x, mean_y = (weight * x).sum() / total, (weight * y).sum() / total
-    slope = (weight * (x - mean_x) * (y - mean_y)).sum() / (weight * (x - mean_x) ** 2).sum()
-    return float(mean_y - slope * mean_x), float(slope)

@@ -13,6 +13,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.engine.expectation import HOURS, by_hour, deviation, mean_of_minutes, on_line
 from shared.engine.frame import Bools, Floats
 from shared.engine.windows import Windows, arithmetic
 from shared.model import Fit, fit_key
@@ -163,26 +164,37 @@ class Context:
 
     def _expected(self, signal: str, given: str) -> Floats:
         fits = self.setting.fits[fit_key("line" if given else "level", signal, given)]
-        if not given:
-            return np.broadcast_to(_field(fits, "level"), self.windows.shape)
-        at = self.windows.value(given, self.lengths)
-        intercept, slope = _field(fits, "intercept"), _field(fits, "slope")
-        low, high = _field(fits, "low"), _field(fits, "high")
-        line = intercept + slope * at
-        edge = np.where(at > high, high, low)
-        scaled = (intercept + slope * edge) * np.divide(
-            at, edge, out=np.ones_like(at), where=edge > 0
-        )
-        beyond = (at > 1.25 * high) | (at < 0.75 * low)
-        return np.where(beyond, np.maximum(line, scaled), line)
+        if given:
+            return _on_line(fits, self.windows.value(given, self.lengths))
+        return by_hour(_field(fits, "level"), _hours(fits), self.slots, self.lengths)
 
     def _deviation(self, node: Deviation) -> Floats:
         key = fit_key("line" if node.given else "level", node.signal, node.given)
-        spread = _field(self.setting.fits[key], "spread")
-        requests = np.fmax(self.windows.value(TRAFFIC, self.lengths), 1.0)
-        expected = self.value(Baseline(node.signal, node.given))
-        ratio = arithmetic("/", self.value(Signal(node.signal)), expected)
-        return (ratio - 1) / np.sqrt(spread**2 / requests + FLOOR**2)
+        fits = self.setting.fits[key]
+        ratio = (
+            self._explained(node, fits)
+            if node.given
+            else arithmetic("/", self.value(Signal(node.signal)), self.value(Baseline(node.signal)))
+        )
+        requests = self.windows.value(TRAFFIC, self.lengths)
+        return deviation(ratio, _field(fits, "spread"), requests, FLOOR)
+
+    def _explained(self, node: Deviation, fits: tuple[Fit | None, ...]) -> Floats:
+        """The mean minute's ratio to what is expected of it, so that each request counts alike.
+
+        In a ratio of sums a long answer counts as much as many short ones, and in a window of five
+        requests its luck decides.
+        """
+        reach = max(1, int(self.lengths.max(initial=1)))
+        windows = self.windows
+        rows = Windows(
+            windows.frame, windows.signals, windows.first - reach + 1, windows.count + reach - 1, 1
+        )
+        ones = rows.lengths(1)
+        expected = _on_line(fits, rows.value(node.given, ones))
+        ratio = arithmetic("/", rows.value(node.signal, ones), expected)
+        weight = self.rulebook.signals[node.signal].weight or TRAFFIC
+        return mean_of_minutes(ratio, rows.value(weight, ones), self.lengths)
 
     def _before(self, node: BeforeChange) -> Floats:
         fits = self.setting.fits[fit_key("before", node.signal, node.kind)]
@@ -283,6 +295,17 @@ def _field(fits: tuple[Fit | None, ...], name: str) -> Floats:
     return np.array(
         [getattr(fit, name) if fit and usable(fit) else np.nan for fit in fits], dtype=np.float64
     )
+
+
+def _on_line(fits: tuple[Fit | None, ...], at: Floats) -> Floats:
+    intercept, slope = _field(fits, "intercept"), _field(fits, "slope")
+    return on_line(at, intercept, slope, _field(fits, "low"), _field(fits, "high"))
+
+
+def _hours(fits: tuple[Fit | None, ...]) -> Floats:
+    """By hour of the day and deployment: the level there as a multiple of the whole level."""
+    flat = (1.0,) * HOURS
+    return np.array([(fit.hours or flat) if fit else flat for fit in fits], dtype=np.float64).T
 
 
 def offsets(rule: Rule) -> set[int]:

@@ -28,9 +28,9 @@ from shared.engine.baseline import (
     next_due,
     phase,
     questions,
-    robust_line,
 )
 from shared.engine.evaluate import HORIZON
+from shared.engine.fitting import robust_line
 from shared.engine.frame import Floats
 from shared.engine.judge import left_out
 from shared.model import UNATTRIBUTED, Change, Episode, Fit, Known, fit_key
@@ -144,11 +144,73 @@ def test_a_fit_has_what_a_person_would_say_of_the_history() -> None:
 
 
 def test_a_level_is_the_median_and_not_the_mean() -> None:
-    """A few terrible bins do not move what is normal, nor its spread."""
-    ttlt = np.full(100, 1000.0)
-    ttlt[:9] = 90_000
-    assert made(100, ttlt=ttlt).level == 1000
-    assert made(100, ttlt=ttlt).spread == 0
+    """Three terrible days of fourteen do not move what is normal, nor its spread."""
+    ttlt = np.full(BINS, 1000.0)
+    for day in (2, 3, 9):
+        ttlt[day * 96 : day * 96 + 60] = 90_000
+    assert made(BINS, ttlt=ttlt).level == 1000
+    assert made(BINS, ttlt=ttlt).spread == 0
+
+
+def scattered(seed: int, days: int = DAYS) -> Floats:
+    """Latency that scatters by 10 % from bin to bin."""
+    return np.asarray(1000 * np.exp(np.random.default_rng(seed).normal(0, 0.1, days * 96)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_normal_noise_has_no_heavy_tail(seed: int) -> None:
+    """The spread of noise that is normal is its standard deviation."""
+    assert made(BINS, ok=1, ttlt=scattered(seed)).spread == pytest.approx(0.1, rel=0.12)
+
+
+@pytest.mark.parametrize(("days", "wide"), [(2, False), (DAYS, True)])
+def test_what_is_slow_on_most_days_is_no_incident(days: int, wide: bool) -> None:
+    """Spikes at some hour of every day widen the spread; those of two days of fourteen do not."""
+    ttlt = scattered(1)
+    for day in range(days):
+        at = day * 96 + 17 * day % 90
+        ttlt[at : at + 4] = 3000
+    assert (made(BINS, ok=1, ttlt=ttlt).spread > 0.5) is wide
+
+
+def test_few_bins_foretell_worse() -> None:
+    """On the first day the spread is wider, since the fit itself is uncertain."""
+    ttlt = [900.0, 1100.0] * (LEAST_BINS // 2)
+    few, many = made(LEAST_BINS, ttlt=ttlt), made(BINS, ttlt=[900.0, 1100.0] * (BINS // 2))
+    assert few.spread == pytest.approx(many.spread * np.sqrt(13 / 11), rel=0.01)
+
+
+def daily(amplitude: float, noise: float, days: int = DAYS) -> Floats:
+    """Latency that follows the hour of the day; START is not at midnight."""
+    hour = (START + 15 * np.arange(days * 96)) // 60 % 24
+    swing = 1 + amplitude * np.sin(hour / 24 * 2 * np.pi)
+    luck = np.exp(np.random.default_rng(5).normal(0, noise, days * 96))
+    return np.asarray(1000 * swing * luck)
+
+
+def test_a_level_follows_the_time_of_day_where_that_explains_it() -> None:
+    """A daily rhythm is learned by the hour, and what is left is the spread."""
+    found = made(BINS, ok=1, ttlt=daily(0.6, 0.05))
+    assert len(found.hours) == 24
+    assert found.hours[6] * found.level == pytest.approx(1600, rel=0.05)
+    assert found.hours[18] * found.level == pytest.approx(400, rel=0.05)
+    assert found.spread < 0.1
+
+
+@pytest.mark.parametrize(
+    "ttlt",
+    [daily(0.6, 0.05, days=5), daily(0.05, 0.2), scattered(2)],
+    ids=["five days", "mostly noise", "no rhythm"],
+)
+def test_without_support_a_level_has_no_time_of_day(ttlt: Floats) -> None:
+    """Few days, or a rhythm that hardly helps, leave one level for all hours."""
+    assert made(len(ttlt), ok=1, ttlt=ttlt).hours == ()
+
+
+def test_an_hour_that_is_idle_on_most_days_leaves_one_level() -> None:
+    """Nobody knows what is normal at night where nobody calls at night."""
+    calls = np.where((START + 15 * np.arange(BINS)) // 60 % 24 == 3, 0.0, 1.0)
+    assert made(BINS, ok=calls, ttlt=daily(0.6, 0.05)).hours == ()
 
 
 @pytest.mark.parametrize(
@@ -190,6 +252,30 @@ def test_d06_incidents_are_left_out() -> None:
     assert (found.level, found.samples) == (1000, 40)
 
 
+@pytest.mark.parametrize(
+    ("days", "bins", "learned"),
+    [(DAYS, 36, True), (7, 36, False), (8, 36, True), (DAYS, 18, False)],
+    ids=["daily", "the days of a week", "most days", "too short"],
+)
+def test_what_takes_up_most_days_is_learned(days: int, bins: int, learned: bool) -> None:
+    """A rhythm that alerts each day is no incident; a week of incidents is."""
+    ttlt = np.full(BINS, 1000.0)
+    left = []
+    for day in range(days):
+        at = day * 96 + 30
+        ttlt[at : at + bins] = 3000
+        left.append((START + at * 15, START + (at + bins) * 15))
+    found = made(BINS, ttlt=ttlt, left=tuple(left))
+    assert (found.samples == BINS) is learned
+
+
+def test_one_long_incident_of_a_new_deployment_is_left_out() -> None:
+    """Half of a first day is an incident all the same."""
+    ttlt = [1000.0] * 48 + [9000.0] * 48
+    found = made(96, ttlt=ttlt, left=((START + 48 * 15, START + 96 * 15),))
+    assert (found.level, found.samples) == (1000, 48)
+
+
 def test_the_first_day_of_an_episode_is_left_out() -> None:
     """From a window before its first breach to its end, at most a day: what lasts is learned."""
     book = shipped()
@@ -202,9 +288,9 @@ def test_the_first_day_of_an_episode_is_left_out() -> None:
         Episode(other, CHAT, START),
     )
     assert left_out(book, episodes, CHAT, "ttlt") == [
-        (START - 30, START + 50),
-        (START + 5000 - 30, START + 5000 + 1440),
-        (START + 20000 - 30, START + 20000 + 1440),
+        (START - 40, START + 50),
+        (START + 5000 - 40, START + 5000 + 1440),
+        (START + 20000 - 40, START + 20000 + 1440),
     ]
     assert left_out(book, episodes, CHAT, "success_rate") == [(START - 30, START + 1440)]
 
