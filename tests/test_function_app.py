@@ -16,11 +16,11 @@ import msgspec
 import pytest
 
 from emulator.azurite import KEY, Azurite
-from shared import model
 from shared.endpoints.answer import Answer
 from shared.endpoints.changes import MOST_BYTES, asked, recorded
 from shared.endpoints.health import Watched, health
-from shared.model import SETTLE, Account, Alert, Change, Head, Message, iso, slot_of, time_of
+from shared.engine.trouble import FAILED_MINUTES, after_reading
+from shared.model import SETTLE, Account, Change, Head, Message, iso, slot_of, time_of
 from shared.state import open_store
 from shared.state.ledger import Ledger
 from tests.pipeline.story import ACCOUNT, START, Deployment, recording, scene
@@ -287,7 +287,7 @@ def watched(*ages: int, **more: Any) -> Watched:
     accounts = (WATCHED, OTHER)
     ends = [slot_of(NOW) - age // 60 - 1 for age in ages]
     marks = dict(zip((account.id for account in accounts), ends, strict=False))
-    head = Head(watermarks=marks, alerts=more.pop("alerts", ()))
+    head = Head(watermarks=marks, troubles=more.pop("troubles", ()))
     return Watched(accounts, {WATCHED.shard: head}, **more)
 
 
@@ -319,10 +319,11 @@ def test_health_is_the_age_of_the_oldest_account(
 
 def test_health_names_accounts_that_lag_or_fail() -> None:
     """Minutes behind the newest settled one, accounts never judged, and those failing."""
-    alert = Alert(
-        "MonitorQueryFailing", model.Deployment(OTHER.id, ""), "firing", START, START, mark=SECRET
-    )
-    body = shown(health(watched(180, 540, alerts=(alert,)), NOW))
+    alert = None
+    for minute in range(FAILED_MINUTES):
+        alert, _ = after_reading(alert, OTHER, START + minute, (SECRET,))
+    assert alert
+    body = shown(health(watched(180, 540, troubles=(alert,)), NOW))
     assert body["accounts"] == {
         "watched": 2,
         "never_judged": [],

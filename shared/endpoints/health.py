@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shared.endpoints.answer import Answer
-from shared.engine.trouble import NAME as FAILING
 from shared.model import SETTLE, Account, Head, MessageState, Slot, iso, slot_of
 
 MOST_AGE = 10 * 60
@@ -87,8 +86,8 @@ def _failing(watched: Watched) -> list[Account]:
     failing = {
         alert.deployment.account
         for head in watched.heads.values()
-        for alert in head.alerts
-        if alert.rule == FAILING and alert.state == "firing"
+        for alert in head.troubles
+        if alert.state == "firing"
     }
     return [account for account in watched.accounts if account.id in failing]
 
