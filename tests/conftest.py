@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Iterator
 
 import pytest
 
 from emulator.azurite import Azurite, azurite
+
+
+def pytest_configure() -> None:
+    """Who runs the tests in the background ignores Ctrl-C, and so would every command that they
+    start, and stop."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
