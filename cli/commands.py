@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 from typing_extensions import override
 
-from cli import backtest, change, check, demo, emulate, explain, record, run, state, test
+from cli import backtest, change, check, demo, emulate, explain, record, run, silence, state, test
 from cli.main import STOPPED, Told
 
 
@@ -42,6 +42,8 @@ app.command("emulate")(emulate.emulate)
 app.command("record")(record.record)
 app.command("backtest")(backtest.backtest)
 app.command("explain")(explain.explain_rule)
+app.command("silence")(silence.silence)
+app.command("silences")(silence.silences)
 app.add_typer(change.app, name="change")
 app.add_typer(state.app, name="state")
 

@@ -337,6 +337,20 @@ class Change(Value, frozen=True):
     recorded: Slot = 0
 
 
+class Muted(Value, frozen=True):
+    """What somebody silenced for some time: rules and deployments by globs, none for all."""
+
+    id: str
+    reason: str
+    owner: str
+    begin: Slot
+    end: Slot
+    rules: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
+    deployments: tuple[str, ...] = ()
+    recorded: Slot = 0
+
+
 class Known(Value, frozen=True):
     """A deployment that has been seen, from which slot on, and whether it ever had a point of a
     metric that only provisioned deployments have."""

@@ -30,6 +30,7 @@ from shared.monitor.listing import Lister
 from shared.monitor.read import Poster
 from shared.notices import broken_rules, rules_failing
 from shared.rulebook.rules import Rulebook
+from shared.rulebook.silences import silence_of
 from shared.shards import Work, judge_shard
 from shared.state.ledger import (
     Ledger,
@@ -100,6 +101,8 @@ def tick(watch: Watch, now: datetime) -> Report:
     began = monotonic()
     heads, corrupt = watch.ledger.heads()
     changes = watch.ledger.changes(since=slot_of(now) - REMEMBERED)
+    muted = watch.ledger.silences(since=slot_of(now) - REMEMBERED)
+    silences = tuple(silence_of(one.value) for one in muted)
     shards: dict[str, list[Account]] = defaultdict(list)
     for account in watch.accounts:
         shards[account.shard].append(account)
@@ -116,6 +119,7 @@ def tick(watch: Watch, now: datetime) -> Report:
             watch.poster,
             slot_of(now) - SETTLE - 1,
             lambda: monotonic() - began > JUDGING,
+            silences,
             watch.lister.names if watch.lister else None,
         )
         return _judge_and_commit(watch, shard, heads.get(shard), work, now)

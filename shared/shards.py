@@ -30,6 +30,7 @@ from shared.monitor.client import QueryError
 from shared.monitor.read import Poster, Range, read
 from shared.notices import unjudged
 from shared.rulebook.rules import TRAFFIC, Rulebook
+from shared.rulebook.silences import Silence
 
 log = logging.getLogger("tokenwatch")
 MOST_NAMED = 10
@@ -47,6 +48,8 @@ class Work:
     settled: Slot
     """The newest slot that may be judged."""
     enough: Callable[[], bool] = lambda: False
+    silences: tuple[Silence, ...] = ()
+    """Those that people asked for by hand."""
     listed: Callable[[Account], frozenset[str]] | None = None
     """Names, case folded, of the deployments that an account has; raises QueryError."""
 
@@ -175,7 +178,7 @@ def _case(
         frame_of(reading, found, needed),
         work.changes,
         {minutes: frame_of(other, found, needed) for minutes, other in earlier.items()},
-        work.rulebook.silences,
+        (*work.rulebook.silences, *work.silences),
         _gone(work, ids, standing),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-from shared.model import Account, Deployment, Slot, iso, time_of
+from shared.model import Account, Deployment, Muted, Slot, iso, time_of
 from shared.rulebook.problems import Mark, Problem
 from shared.rulebook.scope import Scope, matches
 
@@ -61,6 +61,12 @@ class Silence:
     @property
     def words(self) -> str:
         return f"silenced by {self.owner}: {self.reason}"
+
+
+def silence_of(muted: Muted) -> Silence:
+    """What somebody silenced by hand, as the engine knows it."""
+    scope = Scope(muted.accounts, muted.deployments)
+    return Silence(muted.reason, muted.owner, muted.rules, scope, muted.begin, muted.end)
 
 
 def expired(silences: Iterable[Silence], now: Slot) -> tuple[Problem, ...]:

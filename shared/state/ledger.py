@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 import msgspec
+from msgspec.structs import replace as but
 
-from shared.model import Change, Event, Fit, Head, Slot
+from shared.model import Change, Event, Fit, Head, Muted, Slot
 from shared.state.codec import CorruptState, Versioned, pack, unpack, unpacked
 from shared.state.keys import bound
 from shared.state.outbox import Outbox
@@ -36,6 +37,7 @@ __all__ = [
 
 HEADS = "heads"
 CHANGES = "changes"
+SILENCES = "silences"
 
 T = TypeVar("T")
 
@@ -120,6 +122,19 @@ class Ledger(Outbox):
         found = self._readable(self.store.partition(CHANGES, f"{since:012d}"), Change)
         return tuple(change.value for change in found)
 
+    def silence(self, muted: Muted) -> None:
+        """Keeps a silence until it is over, and some days longer for people to see."""
+        self.store.write(SILENCES, {_silence_key(muted): pack(muted)})
+
+    def silences(self, since: Slot = 0) -> list[Versioned[Muted]]:
+        """The silences that end at a slot or later, by end. One storage call."""
+        return self._readable(self.store.partition(SILENCES, f"{since:012d}"), Muted)
+
+    def lift(self, silence: Versioned[Muted], end: Slot) -> None:
+        """Ends a silence earlier than it was meant to."""
+        self.silence(but(silence.value, end=end))
+        self.store.delete(SILENCES, [silence.entity.key])
+
     def _put_head(self, shard: str, prior: Versioned[Head] | None, value: bytes) -> Entity:
         if prior is None:
             return self.store.insert(HEADS, shard, value)
@@ -159,6 +174,10 @@ def _missing(shard: str, name: str) -> CorruptState:
         f"Restore it, or delete that head with `tokenwatch state delete {HEADS} {shard}`: the "
         "shard then begins afresh, without its live alerts",
     )
+
+
+def _silence_key(muted: Muted) -> str:
+    return f"{muted.end:012d}.{muted.id}"
 
 
 def _change_key(change: Change) -> str:

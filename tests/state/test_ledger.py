@@ -7,7 +7,7 @@ import logging
 import pytest
 from msgspec.structs import replace as but
 
-from shared.model import Change, Deployment, Event, Fit, Head
+from shared.model import Change, Deployment, Event, Fit, Head, Muted
 from shared.state.codec import FORMAT, CorruptState, NewerState, pack
 from shared.state.ledger import (
     Ledger,
@@ -192,6 +192,18 @@ def test_changes_once_and_in_order(ledger: Ledger) -> None:
     assert {change.reference for change in changes[1:]} == {"v2", "v3"}
     assert late in changes
     assert [change.kind for change in ledger.changes(since=1000)] == ["prompt_template"] * 2
+
+
+def test_silences_come_by_their_end_and_can_be_lifted(ledger: Ledger) -> None:
+    """Those that end in time are read; one that is lifted ends then, and is still there once."""
+    late = Muted("a1", "load /#? test", "o'ps", 29_934_000, 29_934_775, ("Latency*",))
+    early = Muted("b2", "x", "y", 10, 999)
+    ledger.silence(late)
+    ledger.silence(early)
+    assert [one.value for one in ledger.silences()] == [early, late]
+    (found,) = ledger.silences(since=1000)
+    ledger.lift(found, 29_934_100)
+    assert [one.value for one in ledger.silences(since=1000)] == [but(late, end=29_934_100)]
 
 
 def test_corrupt_change_is_named(ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
