@@ -41,5 +41,6 @@ def open_watch(settings: Settings) -> Watch:
         ledger=Ledger(store),
         channels={name: Webhook(address) for name, address in settings.webhooks.items()},
         lister=Lister(settings.resource_manager, identity),
+        heartbeat=Webhook(settings.heartbeat) if settings.heartbeat else None,
         links=Links(settings.tenant, settings.docs_url, cloud),
     )

@@ -17,6 +17,7 @@ from time import monotonic, sleep
 
 import requests
 
+from shared.heartbeat import beat
 from shared.keeping import Keeper, Prior
 from shared.model import (
     SETTLE,
@@ -67,6 +68,8 @@ class Watch:
     session: requests.Session = field(default_factory=requests.Session)
     sleep: Callable[[float], None] = sleep
     """Waits between two posts to one channel."""
+    heartbeat: Webhook | None = None
+    """Who is told of each tick."""
     lister: Lister | None = None
     """Asks which deployments there are."""
     keeper: Keeper = field(init=False)
@@ -138,6 +141,8 @@ def tick(watch: Watch, now: datetime) -> Report:
     watch.ledger.add_messages(down_messages(told, tuple(watch.channels), now))
     report = _both(report, Report(messages=told))
     _log(report, monotonic() - began)
+    if watch.heartbeat:
+        beat(watch.heartbeat, report.troubles)
     return report
 
 

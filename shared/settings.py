@@ -42,6 +42,8 @@ class Settings:
     metrics_endpoint: str = PUBLIC.metrics_endpoint
     resource_manager: str = PUBLIC.resource_manager
     docs_url: str = ""
+    heartbeat: str = field(default="", repr=False)
+    """Secret address that is told of each tick; empty for none."""
     tenant: str = ""
     build: int = 0
 
@@ -62,6 +64,7 @@ def read_settings(environment: Mapping[str, str], check_webhook: CheckWebhook) -
         cloud=cloud,
         metrics_endpoint=reader.endpoint("TOKENWATCH_METRICS_ENDPOINT", cloud.metrics_endpoint),
         resource_manager=reader.endpoint("TOKENWATCH_RESOURCE_MANAGER", cloud.resource_manager),
+        heartbeat=reader.endpoint("TOKENWATCH_HEARTBEAT_URL", ""),
         docs_url=reader.endpoint("TOKENWATCH_DOCS_URL", ""),
         tenant=environment.get("TOKENWATCH_TENANT", ""),
         build=reader.number("TOKENWATCH_BUILD"),
