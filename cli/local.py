@@ -39,7 +39,7 @@ def watch_of(variables: Mapping[str, str]) -> Iterator[Watch]:
 
 
 def _hang_up(watch: Watch) -> None:
-    watch.session.close()
+    watch.sessions.close()
     if isinstance(watch.poster, Client):
         watch.poster.close()
     if watch.lister:

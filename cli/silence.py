@@ -101,7 +101,7 @@ def silences(
             return
     table = Table(box=box.SIMPLE_HEAD, show_edge=False)
     for title in ("", "until (UTC)", "what", "why", "owner", "id"):
-        table.add_column(title, overflow="fold")
+        table.add_column(title, overflow="fold", no_wrap=title not in ("what", "why", "owner"))
     for muted in (one.value for one in found):
         silent = silence_of(muted)
         until, what = iso(muted.end)[:16], _what(muted)

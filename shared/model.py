@@ -379,7 +379,10 @@ class Head(Value, frozen=True):
     """The watchdog's own alerts: accounts that cannot be read."""
 
 
-MessageState = Literal["pending", "claimed", "accepted", "delivered", "failed", "ambiguous"]
+MessageState = Literal[
+    "pending", "claimed", "accepted", "delivered", "failed", "ambiguous", "folded"
+]
+DigestKind = Literal["", "storm", "quiet", "daily"]
 
 
 class Message(Value, frozen=True):
@@ -395,6 +398,34 @@ class Message(Value, frozen=True):
     claimed_until: float = 0.0
     error: str = ""
     """Why the last attempt failed; never holds the webhook's address."""
+    digest: DigestKind = ""
+    """What kind of digest it is, or, while it has no `digest_id`, is to become a part of at
+    `next_try`, instead of being posted itself."""
+    digest_id: str = ""
+    """The digest that tells it; of a digest its own id."""
+    ended: float = 0.0
+    """Unix seconds at which it was told, or given up."""
+    meant_for: tuple[str, ...] = ()
+    """The channels that refused it before it came to this one."""
+
+    @property
+    def is_digest(self) -> bool:
+        return self.digest_id == self.id
+
+
+class Channel(Value, frozen=True):
+    """What is remembered of a channel. Times are Unix seconds, 0 where there was none."""
+
+    posts: tuple[float, ...] = ()
+    """When it was posted to in the last hour, whatever came of it."""
+    digests: tuple[float, ...] = ()
+    """Those of them that were digests."""
+    accepted: float = 0.0
+    """When it last took a card."""
+    down_since: float = 0.0
+    """When it first refused a card for good, and has taken none since."""
+    digested: float = 0.0
+    """When it was last posted a digest of what was beyond the limit."""
 
 
 def slot_of(time: datetime) -> Slot:

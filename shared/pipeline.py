@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from time import monotonic, sleep
 
-import requests
-
 from shared.heartbeat import beat
 from shared.keeping import Keeper, Prior
 from shared.model import (
@@ -39,10 +37,11 @@ from shared.state.ledger import (
     StateError,
 )
 from shared.teams.address import Webhook
-from shared.teams.deliver import Run, deliver
-from shared.teams.down import down_messages
+from shared.teams.deliver import deliver
 from shared.teams.links import Links
 from shared.teams.messages import messages_for
+from shared.teams.run import Run
+from shared.teams.sessions import Sessions
 from shared.telling import announce
 
 log = logging.getLogger("tokenwatch")
@@ -65,7 +64,9 @@ class Watch:
     ledger: Ledger
     channels: Mapping[str, Webhook]
     links: Links
-    session: requests.Session = field(default_factory=requests.Session)
+    sessions: Sessions = field(default_factory=Sessions)
+    fallbacks: Mapping[str, str] = field(default_factory=dict)
+    """By channel: the one that is told what it refuses for good."""
     sleep: Callable[[float], None] = sleep
     """Waits between two posts to one channel."""
     heartbeat: Webhook | None = None
@@ -138,7 +139,6 @@ def tick(watch: Watch, now: datetime) -> Report:
     notices += [rules_failing(report.failing, now)] if report.failing else []
     watch.ledger.add_messages(messages_for(notices, ("default",)))
     told = _deliver(watch, now, began)
-    watch.ledger.add_messages(down_messages(told, tuple(watch.channels), now))
     report = _both(report, Report(messages=told))
     _log(report, monotonic() - began)
     if watch.heartbeat:
@@ -152,10 +152,11 @@ def _deliver(watch: Watch, now: datetime, began: float) -> tuple[Message, ...]:
         watch.ledger,
         watch.channels,
         watch.links,
-        watch.session,
+        watch.sessions,
         lambda: now.timestamp() + monotonic() - began,
         Lost,
         watch.sleep,
+        fallbacks=watch.fallbacks,
     )
     return deliver(run, max(BUDGET - (monotonic() - began), 0.0))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 from collections.abc import Iterator
 
@@ -12,8 +13,9 @@ from emulator.azurite import Azurite, azurite
 
 
 def pytest_configure() -> None:
-    """Who runs the tests in the background ignores Ctrl-C, and so would every command that they
-    start, and stop."""
+    """The same for everybody: a wide terminal for what commands print, and commands that Ctrl-C
+    stops, which those that are started from the background ignore."""
+    os.environ |= {"COLUMNS": "200", "TERM": "xterm"}
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

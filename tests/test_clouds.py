@@ -140,7 +140,7 @@ def test_links_lead_to_the_cloud_s_portal(cloud: Cloud) -> None:
     assert watch.links.metrics(event).startswith(f"{cloud.portal}/#@contoso/")
     assert bool(watch.links.foundry(event)) == bool(cloud.foundry)
     watch.ledger.store.close()
-    watch.session.close()
+    watch.sessions.close()
 
 
 def test_a_webhook_of_another_cloud_is_refused() -> None:

@@ -15,9 +15,9 @@ import msgspec
 from msgspec.structs import replace as but
 
 from shared.model import Change, Event, Fit, Head, Muted, Slot
+from shared.state.channels import Channels
 from shared.state.codec import CorruptState, Versioned, pack, unpack, unpacked
 from shared.state.keys import bound
-from shared.state.outbox import Outbox
 from shared.state.rows import attempt_id, attempt_of, attempt_time, event_row, fit_row
 from shared.state.store import Conflict, Entity, Exists, Lost, StateError
 
@@ -46,8 +46,8 @@ class OlderBuild(StateError):
     """A newer rulebook has committed already."""
 
 
-class Ledger(Outbox):
-    """Heads, their rows, changes and (from Outbox) messages, over any store."""
+class Ledger(Channels):
+    """Heads, their rows, changes and (from Channels) messages and channels, over any store."""
 
     def heads(self) -> tuple[dict[str, Versioned[Head]], dict[str, CorruptState]]:
         """The heads by shard, and the shards whose head cannot be read. One storage call."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from shared.model import Event, Fact, Severity, time_of
 from shared.teams.chart import drawn
 from shared.teams.elements import Element, code, container, facts, open_url, small, text
@@ -14,35 +16,37 @@ MOST_FACTS = 5
 CONTENT_TYPE = "application/vnd.microsoft.card.adaptive"
 
 # Emoji and word say it too: colours alone reach neither everybody nor every client.
-_STYLES: dict[Severity, str] = {"critical": "attention", "warning": "warning", "info": "accent"}
+STYLES: dict[Severity, str] = {"critical": "attention", "warning": "warning", "info": "accent"}
 _EMOJI: dict[Severity, str] = {"critical": "🔴", "warning": "🟠", "info": "🔵"}
 
 
-def card(event: Event, delivery_id: str, links: Links) -> Element:
-    """The card that tells of an event."""
+def card(event: Event, delivery_id: str, links: Links, note: str = "") -> Element:
+    """The card that tells of an event; `note` says why it comes to this channel."""
     evidence = [] if event.chart is None else drawn(event.chart)
     lines = _ended(event) + _evidence(event)
     body = [
         _head(event),
+        *noted(note),
         *_sentence(event, SENTENCE),
         *([facts(lines)] if lines else []),
         *evidence,
         *_began(event),
         *_exact_names(event),
-        _small_print(event, delivery_id),
+        small_print(event.owner, f"episode {event.episode}", delivery_id),
     ]
-    return _card(event, body, links)
+    return bare_card(toast(event), body, links.actions(event))
 
 
-def short_card(event: Event, delivery_id: str, links: Links) -> Element:
+def short_card(event: Event, delivery_id: str, links: Links, note: str = "") -> Element:
     """The card for when the whole one is too large: the title, the sentence, the links."""
     body = [
         _head(event),
+        *noted(note),
         *_sentence(event, SHORT_SENTENCE),
         *_began(event),
-        _small_print(event, delivery_id),
+        small_print(event.owner, f"episode {event.episode}", delivery_id),
     ]
-    return _card(event, body, links)
+    return bare_card(toast(event), body, links.actions(event))
 
 
 def envelope(card: Element, summary: str) -> Element:
@@ -56,7 +60,7 @@ def toast(event: Event) -> str:
     name, account = event.deployment.name, event.deployment.account_name
     where = f"{name} ({account})" if name else account
     what = f"{event.rule} on {where}" if where else event.rule
-    parts = (f"{_emoji(event)} {_status(event)}", what, event.summary)
+    parts = (f"{emoji(event)} {status(event)}", what, event.summary)
     return cut(" · ".join(line for part in parts if (line := one_line(part))), TOAST)
 
 
@@ -70,41 +74,49 @@ def duration(minutes: int) -> str:
     return f"{first} {names[0]}" + (f" {second} {names[1]}" if second else "")
 
 
-def _card(event: Event, body: list[Element], links: Links) -> Element:
+def bare_card(summary: str, body: list[Element], actions: Iterable[tuple[str, str]]) -> Element:
+    """A card of these elements, and of buttons with title and address."""
     card: Element = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
         # 1.5 has been blanked for some, 1.6 fails. Newer elements work below their version.
         "version": "1.4",
-        "fallbackText": toast(event),
+        "fallbackText": summary,
         "msteams": {"width": "Full"},
         "body": body,
     }
-    actions = [open_url(title, url) for title, url in links.actions(event)]
-    return card | {"actions": actions} if actions else card
+    buttons = [open_url(title, url) for title, url in actions]
+    return card | {"actions": buttons} if buttons else card
+
+
+def noted(note: str) -> list[Element]:
+    return [text(f"**{escape(note)}**", size="Small", spacing="Small")] if note else []
 
 
 def _head(event: Event) -> Element:
     """What, where, how bad."""
-    deployment = event.deployment
-    where = [_name(deployment.name), _name(deployment.account_name), _name(event.region)]
+    names = (event.deployment.name, event.deployment.account_name, event.region)
     items = [
-        text(_name(event.rule), size="Large", weight="Bolder"),
-        text(" · ".join(part for part in where if part), spacing="None"),
-        text(f"{_emoji(event)} **{_name(_status(event))}**", spacing="Small"),
+        text(short_name(event.rule), size="Large", weight="Bolder"),
+        text(" · ".join(filter(None, map(short_name, names))), spacing="None"),
+        text(f"{emoji(event)} **{short_name(status(event))}**", spacing="Small"),
     ]
-    return container("good" if event.kind == "resolved" else _STYLES[event.severity], items)
+    return container(band(event), items)
 
 
-def _name(name: str) -> str:
+def short_name(name: str) -> str:
     return escape(cut(one_line(name), HEADING))
 
 
-def _emoji(event: Event) -> str:
+def band(event: Event) -> str:
+    return "good" if event.kind == "resolved" else STYLES[event.severity]
+
+
+def emoji(event: Event) -> str:
     return "✅" if event.kind == "resolved" else _EMOJI[event.severity]
 
 
-def _status(event: Event) -> str:
+def status(event: Event) -> str:
     if event.kind == "resolved":
         return f"Resolved: {event.reason}" if event.reason else "Resolved"
     if event.kind == "notice":
@@ -126,7 +138,7 @@ def _ended(event: Event) -> list[tuple[str, str]]:
     """How long, how bad at worst; the heading says how it ended."""
     if event.kind != "resolved":
         return []
-    lines = [("Lasted", f"**{_age(event)}**, until {_utc(event.slot)}")]
+    lines = [("Lasted", f"**{_age(event)}**, until {utc(event.slot)}")]
     return lines + ([("Worst value", f"**{escape(event.worst)}**")] if event.worst else [])
 
 
@@ -144,13 +156,13 @@ def _fact(fact: Fact) -> str:
 def _began(event: Event) -> list[Element]:
     if event.kind == "notice":
         return []
-    began = f"Began {_utc(event.since)}"
+    began = f"Began {utc(event.since)}"
     if event.kind == "fired" and event.slot > event.since:
         began += f", {_age(event)} before this alert"
     return [text(began, size="Small", spacing="Medium")]
 
 
-def _utc(slot: int) -> str:
+def utc(slot: int) -> str:
     return f"{time_of(slot):%Y-%m-%d %H:%M} UTC"
 
 
@@ -162,10 +174,10 @@ def _exact_names(event: Event) -> list[Element]:
         "deployment": deployment.name,
         "account": deployment.account_name,
     }
-    altered = [f"{word}: {name}" for word, name in names.items() if _name(name) != name]
+    altered = [f"{word}: {name}" for word, name in names.items() if short_name(name) != name]
     return [code(altered)] if altered else []
 
 
-def _small_print(event: Event, delivery_id: str) -> Element:
-    owner = [f"owner {_name(event.owner)}"] if event.owner else []
-    return small(" · ".join([*owner, f"episode {event.episode}", f"delivery {delivery_id}"]))
+def small_print(owner: str, about: str, delivery_id: str) -> Element:
+    owned = [f"owner {short_name(owner)}"] if owner else []
+    return small(" · ".join([*owned, about, f"delivery {delivery_id}"]))

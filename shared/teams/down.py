@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
@@ -12,7 +12,10 @@ from shared.model import Deployment, Event, Message, slot_of
 from shared.teams.messages import messages_for
 from shared.teams.outcome import TOO_LARGE
 
+NAME = "ChannelDown"
 PAGE = "operations.md"
+RECENT = 24 * 3600.0
+"""Seconds after which a failure is no news any more."""
 
 
 def down_messages(
@@ -31,6 +34,16 @@ def down_messages(
     return tuple(told.values())
 
 
+def down_since(failed: Message, channels: Sequence[str]) -> tuple[Message, ...]:
+    """What the other channels are to be told of a failure that is kept in state."""
+    return down_messages([failed], channels, datetime.fromtimestamp(failed.ended, UTC))
+
+
+def is_recent(message: Message, now: float) -> bool:
+    """Whether it failed so lately that others are to hear of it."""
+    return message.state == "failed" and message.ended > now - RECENT
+
+
 def is_down(message: Message) -> bool:
     """Whether its channel refused it for good; a card that was too large says nothing of others."""
     return message.state == "failed" and message.error != TOO_LARGE
@@ -42,7 +55,7 @@ def channel_down(channel: str, message: Message, now: datetime) -> Event:
     place = f" on {lost.deployment.name}" if lost.deployment.name else ""
     event = Event.of(
         "notice",
-        "ChannelDown",
+        NAME,
         Deployment("", ""),
         at,
         at,
@@ -54,5 +67,5 @@ def channel_down(channel: str, message: Message, now: datetime) -> Event:
         ),
         runbook=PAGE,
     )
-    digest = hashlib.sha256(f"ChannelDown\n{channel}\n{now:%Y-%m-%d}".encode()).hexdigest()[:16]
+    digest = hashlib.sha256(f"{NAME}\n{channel}\n{now:%Y-%m-%d}".encode()).hexdigest()[:16]
     return replace(event, id=f"{digest}-notice-0", episode=digest)

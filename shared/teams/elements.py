@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from shared.teams.escape import clean, escape
@@ -26,6 +26,25 @@ def container(style: str, items: list[Element]) -> Element:
 
 def facts(pairs: Iterable[tuple[str, str]]) -> Element:
     return {"type": "FactSet", "facts": [{"title": name, "value": value} for name, value in pairs]}
+
+
+def table(titles: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> Element:
+    """A table below a row of titles; where tables are not known, a fact for each row."""
+    cells = [_row([text(title, weight="Bolder") for title in titles])]
+    cells += [_row([text(cell) for cell in row]) for row in rows]
+    element: Element = {
+        "type": "Table",
+        "columns": [{"width": width} for width in widths],
+        "firstRowAsHeader": True,
+        "gridStyle": "default",
+        "rows": cells,
+    }
+    lines = [(row[0], ", ".join(filter(None, row[1:]))) for row in rows]
+    return {**element, "fallback": facts(lines)}
+
+
+def _row(cells: Sequence[Element]) -> Element:
+    return {"type": "TableRow", "cells": [{"type": "TableCell", "items": [cell]} for cell in cells]}
 
 
 def code(lines: Iterable[str]) -> Element:

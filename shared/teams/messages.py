@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from shared.model import Event, Kind, Message, Severity
+from shared.model import Event, Message, MessageState, Slot
+from shared.teams.grouping import KINDS, SEVERITIES, grouped
 from shared.teams.outcome import Outcome
 
 FIRST_WAIT, LONGEST_WAIT = 60.0, 15 * 60.0
@@ -15,17 +16,18 @@ FIRST_WAIT, LONGEST_WAIT = 60.0, 15 * 60.0
 SHORT_ASKED, LONGEST_ASKED = 60.0, 24 * 3600.0
 """Seconds that a Retry-After may ask for: less than our own wait, once, and at the most."""
 
-_SEVERITIES: dict[Severity, int] = {"critical": 0, "warning": 1, "info": 2}
-_KINDS: dict[Kind, int] = {"fired": 0, "reminded": 1, "resolved": 2, "notice": 3}
+WAITING: Collection[MessageState] = ("pending", "claimed", "folded")
+"""States of a message that is still to be told."""
 # Kept in `error`, so that the one more try after an unknown end is remembered over restarts.
 _UNSURE = "perhaps posted already: "
 
 
 def messages_for(events: Iterable[Event], channels: Sequence[str]) -> tuple[Message, ...]:
-    """A message for each event and channel, most severe first; the same whenever it is made."""
+    """A message for each channel and group of events that were committed together, most severe
+    first; the same whenever it is made."""
     messages = [
-        Message(message_id(channel, event), channel, (event,))
-        for event in events
+        Message(message_id(channel, *group), channel, group)
+        for group in grouped(events)
         for channel in channels
     ]
     return tuple(sorted(messages, key=urgency))
@@ -33,35 +35,56 @@ def messages_for(events: Iterable[Event], channels: Sequence[str]) -> tuple[Mess
 
 def message_id(channel: str, *events: Event) -> str:
     """16 hexadecimal digits that name a message; cards show them as the delivery id."""
-    text = "\n".join((channel, *(event.id for event in events)))
+    text = "\n".join((channel, *sorted(event.id for event in events)))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def urgency(message: Message) -> tuple[int, int, int, str]:
-    """What messages are ordered by: severity, then time, then the ends after the beginnings."""
-    event = message.events[0]
-    return _SEVERITIES[event.severity], event.slot, _KINDS[event.kind], message.id
+def urgency(message: Message) -> tuple[int, int, Slot, int, str]:
+    """What messages are ordered by: severity, then time, then the ends after the beginnings.
+
+    A digest is as urgent as the worst of it, and goes before the others of that severity.
+    """
+    worst = min((SEVERITIES[e.severity] for e in message.events), default=0)
+    first = min(((e.slot, KINDS[e.kind]) for e in message.events), default=(0, 0))
+    return worst, 0 if message.is_digest else 1, *first, message.id
 
 
 def due(messages: Iterable[Message], now: float) -> list[Message]:
-    """The messages to post now, most urgent first.
+    """The messages to tell now, most urgent first.
 
-    An end waits for as long as the beginning of its episode still has to be told.
+    An end waits for as long as the beginning of its episode has to wait.
     """
-    waiting = sorted((m for m in messages if m.state in ("pending", "claimed")), key=urgency)
-    ready = [message for message in waiting if _ready(message, now)]
-    return [message for message in ready if not any(_precedes(w, message, now) for w in waiting)]
+    waiting = sorted((m for m in messages if m.state in WAITING), key=urgency)
+    ready = [message for message in waiting if is_ready(message, now)]
+    begun = beginnings(message for message in waiting if not is_ready(message, now))
+    return [message for message in ready if not follows(message, begun)]
 
 
-def _ready(message: Message, now: float) -> bool:
+def is_ready(message: Message, now: float) -> bool:
     """A claim that ran out belongs to a worker that died: posted again, with the same id."""
-    return max(message.next_try, message.claimed_until) <= now
+    free = message.state != "folded"
+    return free and max(message.next_try, message.claimed_until) <= now
 
 
-def _precedes(other: Message, message: Message, now: float) -> bool:
-    one, two = other.events[0], message.events[0]
-    same = other.channel == message.channel and one.episode == two.episode
-    return same and one.slot < two.slot and not _ready(other, now)
+Beginnings = Mapping[tuple[str, str], Sequence[tuple[Slot, str]]]
+"""By channel and episode: the slots of its events, and the messages that are to tell them."""
+
+
+def beginnings(messages: Iterable[Message]) -> Beginnings:
+    found: dict[tuple[str, str], list[tuple[Slot, str]]] = {}
+    for message in messages:
+        for event in message.events:
+            found.setdefault((message.channel, event.episode), []).append((event.slot, message.id))
+    return found
+
+
+def follows(message: Message, begun: Beginnings, among: Collection[str] = ()) -> bool:
+    """Whether another message, none of `among`, is to tell what came before in an episode."""
+    return any(
+        slot < event.slot and other != message.id and other not in among
+        for event in message.events
+        for slot, other in begun.get((message.channel, event.episode), ())
+    )
 
 
 def after(message: Message, outcome: Outcome, now: float) -> Message:
@@ -69,19 +92,21 @@ def after(message: Message, outcome: Outcome, now: float) -> Message:
     done = replace(message, attempts=message.attempts + 1, claimed_until=0.0, error=outcome.detail)
     match outcome.kind:
         case "accepted" | "delivered":
-            return replace(done, state=outcome.kind, error="")
+            return replace(done, state=outcome.kind, error="", ended=now)
         case "permanent" | "too_large":
-            return replace(done, state="failed")
-        case "ambiguous" if _unsure(message):
-            return replace(done, state="ambiguous", error=_UNSURE + outcome.detail)
+            return replace(done, state="failed", ended=now)
+        case "ambiguous" if is_unsure(message):
+            error = _UNSURE + outcome.detail
+            return replace(done, state="ambiguous", error=error, ended=now)
         case _:
             wait = _wait(done.attempts, outcome.retry_after)
-            unsure = outcome.kind == "ambiguous" or _unsure(message)
+            unsure = outcome.kind == "ambiguous" or is_unsure(message)
             error = _UNSURE + outcome.detail if unsure else outcome.detail
             return replace(done, state="pending", next_try=now + wait, error=error)
 
 
-def _unsure(message: Message) -> bool:
+def is_unsure(message: Message) -> bool:
+    """Whether it was perhaps posted already."""
     return message.error.startswith(_UNSURE)
 
 

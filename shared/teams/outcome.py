@@ -19,6 +19,8 @@ class Outcome:
     detail: str = ""
     retry_after: float | None = None
     """Seconds that the other side asked to wait."""
+    reached: bool = True
+    """Whether anything may have arrived there."""
 
 
 TOO_LARGE = "Teams found the card too large (413)"

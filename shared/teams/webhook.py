@@ -54,13 +54,18 @@ def _failure(error: Exception) -> Outcome:
     """What has certainly not been posted may be posted again as often as need be."""
     cause = getattr(error.args[0] if error.args else None, "reason", None)
     if isinstance(error, requests.exceptions.ProxyError):
-        return Outcome("retry", "the proxy did not connect us to the webhook")
+        return _unreached("the proxy did not connect us to the webhook")
     if isinstance(error, requests.exceptions.SSLError):
-        return Outcome("retry", "no trusted TLS connection to the webhook")
+        return _unreached("no trusted TLS connection to the webhook")
     if isinstance(error, requests.ConnectTimeout) or isinstance(cause, NewConnectionError):
-        return Outcome("retry", f"no connection to the webhook ({type(cause or error).__name__})")
+        return _unreached(f"no connection to the webhook ({type(cause or error).__name__})")
     if isinstance(error, (requests.RequestException, HTTPError, OSError)) and not isinstance(
         error, ValueError
     ):
         return Outcome("ambiguous", f"no answer came back ({type(error).__name__})")
-    return Outcome("permanent", "the address cannot be posted to: copy it again from the flow")
+    detail = "the address cannot be posted to: copy it again from the flow"
+    return Outcome("permanent", detail, reached=False)
+
+
+def _unreached(detail: str) -> Outcome:
+    return Outcome("retry", detail, reached=False)

@@ -119,7 +119,7 @@ class Scene:
         try:
             yield watch
         finally:
-            watch.session.close()
+            watch.sessions.close()
             client.close()
             if watch.lister:
                 watch.lister.close()

@@ -16,6 +16,7 @@ from shared.model import HOLD
 from shared.pipeline import Watch
 from shared.settings import SettingsError, read_settings
 from shared.teams.address import check_url
+from shared.teams.sessions import Sessions
 from tests.pipeline.story import START, Deployment, recording, rule, rules_folder, scene, told
 from tests.pipeline.test_deciding import slots, throttled
 
@@ -204,7 +205,12 @@ class Dying(HTTPAdapter):
 
 
 def dying(watch: Watch) -> Watch:
-    watch.session.mount("http://", Dying())
+    def doomed() -> requests.Session:
+        session = requests.Session()
+        session.mount("http://", Dying())
+        return session
+
+    watch.sessions = Sessions(doomed)
     return watch
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ssl
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,9 +18,13 @@ import pytest
 import requests
 from msgspec.structs import replace
 
-from shared.model import Message
+from shared.model import Channel, Message
 from shared.teams.address import Webhook
-from shared.teams.deliver import Run, deliver
+from shared.teams.deliver import deliver
+from shared.teams.limit import LIMITS, Limits
+from shared.teams.run import Run
+from shared.teams.sessions import Sessions
+from tests.teams.clock import Clock
 from tests.teams.samples import LINKS
 
 SIG = "Zx9-SECRET_sig~value0"
@@ -36,6 +41,8 @@ class Reply:
     delay: float = 0.0
     cut: bool = False
     """Hang up instead of answering."""
+    trickle: float = 0.0
+    """Seconds before each byte of the body."""
 
 
 @dataclass
@@ -75,7 +82,11 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in {**reply.headers, "Content-Length": str(len(content))}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(content)
+        for byte in content if reply.trickle else ():
+            time.sleep(reply.trickle)
+            self.wfile.write(bytes([byte]))
+        if not reply.trickle:
+            self.wfile.write(content)
 
     def do_CONNECT(self) -> None:
         self.hook.paths.append(self.path)
@@ -140,19 +151,56 @@ class Row:
 
 
 class MemoryLedger:
-    """Messages with versions, as the table keeps them."""
+    """Messages with versions and channels, as the table keeps them."""
 
     def __init__(self, *messages: Message) -> None:
         self.rows = {message.id: Row(message, 0) for message in messages}
+        self.sent: dict[str, Message] = {}
+        self.remembered: dict[str, Channel] = {}
 
     def open_messages(self) -> Sequence[Row]:
-        return [row for row in self.rows.values() if row.value.state in ("pending", "claimed")]
+        return list(self.rows.values())
+
+    def find(self, id_: str, /) -> Message | None:
+        return self.rows[id_].value if id_ in self.rows else self.sent.get(id_)
+
+    def add_messages(self, messages: Iterable[Message], /) -> Sequence[Row]:
+        new = {m.id: Row(m, 0) for m in messages if self.find(m.id) is None}
+        self.rows |= new
+        return list(new.values())
 
     def claim(self, message: Row, until: float, /) -> Row:
-        return self.record(message, replace(message.value, state="claimed", claimed_until=until))
+        return self._put(message, replace(message.value, state="claimed", claimed_until=until))
 
-    def record(self, message: Row, value: Message, /) -> Row:
-        if self.rows[value.id].version != message.version:
+    def record(self, message: Row, value: Message, /) -> Row | None:
+        row = self._put(message, value)
+        if value.state in ("accepted", "delivered"):
+            self.finish([value])
+            return None
+        return row
+
+    def fold(self, messages: Sequence[Row], digest_id: str, until: float, /) -> Sequence[Row]:
+        taken = []
+        for row in messages:
+            folded = replace(row.value, state="folded", digest_id=digest_id, claimed_until=until)
+            with contextlib.suppress(LostError):
+                taken.append(self._put(row, folded))
+        return taken
+
+    def finish(self, messages: Iterable[Message], /) -> None:
+        for message in messages:
+            self.sent[message.id] = message
+            self.rows.pop(message.id, None)
+
+    def channels(self) -> Mapping[str, Channel]:
+        return dict(self.remembered)
+
+    def note(self, name: str, change: Callable[[Channel], Channel], /) -> Channel:
+        self.remembered[name] = change(self.remembered.get(name, Channel()))
+        return self.remembered[name]
+
+    def _put(self, message: Row, value: Message) -> Row:
+        if value.id not in self.rows or self.rows[value.id].version != message.version:
             raise LostError
         self.rows[value.id] = Row(value, message.version + 1)
         return self.rows[value.id]
@@ -171,13 +219,28 @@ class Desk:
     session: requests.Session
     now: float = 1000.0
     slept: list[float] = field(default_factory=list)
+    limits: Limits = LIMITS
+    fallbacks: dict[str, str] = field(default_factory=dict)
 
     def deliver(self, budget: float = 50.0) -> tuple[Message, ...]:
-        run = Run(
-            self.ledger, self.channels, LINKS, self.session, lambda: self.now, LostError, self.sleep
-        )
-        return deliver(run, budget)
+        clock = Clock(0.0)
 
-    def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
+        def sleep(seconds: float) -> None:
+            self.slept.append(seconds)
+            clock.sleep(seconds)
+
+        run = Run(
+            self.ledger,
+            self.channels,
+            LINKS,
+            Sessions(lambda: self.session),
+            lambda: self.now + clock.now(),
+            LostError,
+            sleep,
+            self.limits,
+            self.fallbacks,
+        )
+        done = deliver(run, budget)
+        clock.join()
+        self.now += clock.start
+        return done

@@ -90,3 +90,11 @@ def plain(card: Any) -> Any:
             return plain(card["fallback"])
         return {key: plain(value) for key, value in card.items() if key != "msteams"}
     return [plain(part) for part in card] if isinstance(card, list) else card
+
+
+def storm(count: int) -> list[Event]:
+    """Events of different rules in one minute, so that none share a group."""
+    return [
+        replace(FIRED, id=f"{n:016x}-fired-0", episode=f"{n:016x}", rule=f"Rule{n:03}")
+        for n in range(count)
+    ]
