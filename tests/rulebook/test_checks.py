@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.engine.trouble import NAME
+from shared.engine import trouble
 from shared.rulebook.problems import Mark, TextError
 from shared.rulebook.rules import Hold
 from shared.rulebook.words import FUNCTIONS, KEYWORDS, OWN_NAMES, check_name
+from shared.teams import down
 from tests.rulebook.files import (
     RULE,
     SIGNALS,
@@ -74,7 +75,7 @@ def test_the_watchdogs_own_names_are_known() -> None:
     shared = Path(__file__).parents[2] / "shared"
     sources = "".join(path.read_text(encoding="utf-8") for path in shared.rglob("*.py"))
     made = re.findall(r'(?:"notice",\s+|_notice\(\s*)"([A-Z]\w+)"', sources)
-    assert {*made, NAME} == set(OWN_NAMES)
+    assert {*made, trouble.NAME, down.NAME} == set(OWN_NAMES)
 
 
 @pytest.mark.parametrize("name", [*OWN_NAMES, "MonitorqueryFailing"])
